@@ -1,0 +1,29 @@
+/** Artifacts: file trees that sources fetched, kept on disk by digest. @module */
+
+/** A source revision that was fetched: `status.artifact` of a source. */
+export interface ArtifactRef {
+  /** `sha256:HEX` over the sorted list of (path, mode, content digest). */
+  digest: string;
+  /** e.g. `main@sha1:COMMIT`. */
+  revision: string;
+  /** Where the process that fetched it serves it, for processes that do not share its disk. */
+  url?: string;
+  lastUpdateTime: string;
+}
+
+/** One file of an artifact. `path` is relative with `/`; reading through a link that leaves the root is refused. */
+export interface ArtifactFile {
+  path: string;
+  read(): Promise<Uint8Array>;
+}
+
+/** The store. A half-written artifact never becomes visible (written aside, synced, renamed). */
+export interface ArtifactStore {
+  has(digest: string): Promise<boolean>;
+  /** Copies a folder in; resolves to its digest. `include` filters by relative path. */
+  put(folder: string, include?: (path: string) => boolean): Promise<string>;
+  /** Files under `path` of the artifact, in byte order. Fetches from `ref.url` when it is not on this disk. */
+  files(ref: ArtifactRef, path: string): Promise<ArtifactFile[]>;
+  /** Removes all artifacts but these. */
+  prune(keep: ReadonlySet<string>): Promise<void>;
+}
