@@ -67,6 +67,8 @@ export interface PrinterColumn {
   format?: string;
   /** > 0: only with -o wide. */
   priority?: number;
+  /** Computes the cell of a built-in kind (`2/3`, a count of keys); then `jsonPath` is "". `now` in ms. */
+  cell?(object: JsonObject, now: number): string | number | boolean | null;
 }
 
 /** One version of a kind, as the server serves it. */
@@ -99,6 +101,8 @@ export interface KindDefinition {
   flavour: "custom" | "builtin";
   /** No generation counter (ConfigMap, Secret, Event, Lease as upstream). Default false. */
   noGeneration?: boolean;
+  /** A change of annotations moves generation too (Deployment, ssa.md rule 51). Default false. */
+  generationOnAnnotations?: boolean;
   /** Update without resourceVersion is allowed (upstream AllowUnconditionalUpdate). Default: flavour is builtin. */
   allowUnconditionalUpdate?: boolean;
   /** PUT of a missing object creates it (Lease, Event…). Default false. */
