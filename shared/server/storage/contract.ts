@@ -59,6 +59,14 @@ export class StorageFuture extends Error {
   }
 }
 
+/** The store is closed, or was lost while it was used. */
+export class StorageClosed extends Error {
+  override readonly name = "StorageClosed";
+  constructor() {
+    super("The store is closed");
+  }
+}
+
 /** A store. All methods are safe to call at once; a write is durable when its promise resolves. */
 export interface Storage {
   get(key: string): Promise<StoredValue | undefined>;
@@ -76,9 +84,17 @@ export interface Storage {
   /**
    * Calls `onEvent` for each change of keys under `prefix` after `from` (exclusive), in revision order, each once.
    * Events up to the present are delivered before the promise resolves or right after. Returns the canceller.
+   *
+   * `onLost` is called once when the store can deliver no more (closed, connection gone, or `onEvent` threw): the
+   * watcher is then gone and must begin anew.
    * @throws StorageCompacted when `from` is too old
    */
-  watch(prefix: string, from: number, onEvent: (event: StorageEvent) => void): Promise<() => void>;
+  watch(
+    prefix: string,
+    from: number,
+    onEvent: (event: StorageEvent) => void,
+    onLost?: (error: Error) => void,
+  ): Promise<() => void>;
   currentRevision(): Promise<number>;
   /** Forgets history before `revision`: older watches and lists then fail with StorageCompacted. */
   compact(revision: number): Promise<void>;
