@@ -116,6 +116,11 @@ export interface KindDefinition {
 export interface KindStrategy {
   /** Fills in what a schema default cannot say; mutates `object`. */
   prepare?(object: JsonObject, old: JsonObject | undefined): void;
+  /**
+   * What a built-in kind's server sets once ownership is tracked, so that the writer does not own it: cluster IPs, Job
+   * selectors, admission. `metadata.uid` is set. Runs after `prepare` and before `validate`; mutates `object`.
+   */
+  allocate?(object: JsonObject, old: JsonObject | undefined): void;
   /** Errors beyond the schema. */
   validate?(object: JsonObject, old: JsonObject | undefined): FieldError[];
 }
