@@ -103,6 +103,8 @@ export interface KindDefinition {
   noGeneration?: boolean;
   /** A change of annotations moves generation too (Deployment, ssa.md rule 51). Default false. */
   generationOnAnnotations?: boolean;
+  /** What metadata.name must be. Default dns1123Subdomain; rbac kinds: pathSegment, Service: dns1035Label… */
+  nameRule?: "dns1123Subdomain" | "dns1123Label" | "dns1035Label" | "pathSegment";
   /** Update without resourceVersion is allowed (upstream AllowUnconditionalUpdate). Default: flavour is builtin. */
   allowUnconditionalUpdate?: boolean;
   /** PUT of a missing object creates it (Lease, Event…). Default false. */
