@@ -11,15 +11,17 @@ export interface HistoryLimits {
 
 /** Remembers roughly when each revision was written, to say what is older than a given age. No timers. */
 export class RevisionTimes {
-  #marks: { revision: number; at: number }[] = [];
-  /** `every`: distance of two marks, ms: the precision of the age. */
+  /** `revision` was the newest one at `at`; a mark takes in what is written within `every` of its start. */
+  #marks: { start: number; at: number; revision: number }[] = [];
+  /** `every`: ms; the precision of the age. */
   constructor(readonly clock: Clock, readonly every = 10_000) {}
 
   /** Tells that `revision` exists now. */
   mark(revision: number): void {
     const at = this.clock.now();
     const last = this.#marks.at(-1);
-    if (!last || at - last.at >= this.every) this.#marks.push({ revision, at });
+    if (!last || at - last.start >= this.every) this.#marks.push({ start: at, at, revision });
+    else Object.assign(last, { at, revision });
   }
 
   /** The newest revision known to be older than `ageMs`, and forgets the marks before it; 0 when none is. */

@@ -15,6 +15,11 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
+/** Refuses what no store can keep. @throws TypeError */
+export function checkKey(key: string): void {
+  if (key.includes("\u0000")) throw new TypeError("Cannot store a key with a NUL character");
+}
+
 /** The smallest key greater than every key that starts with `prefix`; undefined when there is none. */
 export function prefixEnd(prefix: string): string | undefined {
   const points = Array.from(prefix);

@@ -11,7 +11,7 @@ import {
   type StoredValue,
 } from "./contract.ts";
 import { type HistoryLimits, RevisionTimes } from "./history.ts";
-import { compareKeys } from "./keys.ts";
+import { checkKey, compareKeys } from "./keys.ts";
 import { WatchHub } from "./watch_hub.ts";
 
 /** Options of {@link MemoryStorage}. */
@@ -76,6 +76,7 @@ export class MemoryStorage implements Storage {
 
   async create(key: string, value: string): Promise<StoredValue> {
     this.#open();
+    checkKey(key);
     const current = this.#values.get(key);
     if (current) throw new StorageConflict(current);
     return this.#write(key, value, undefined);

@@ -39,8 +39,9 @@ export class WatchHub {
     const watcher: Watcher = { delivered: from, active: true, onEvent, onLost };
     const set = this.#byPrefix.get(prefix) ?? new Set();
     this.#byPrefix.set(prefix, set);
-    set.add(watcher);
     this.#inOrder(() => {
+      // Not sooner: an event that is being delivered now is in the backlog, or came before `from`.
+      if (watcher.active) set.add(watcher);
       for (const event of backlog) this.#deliver(prefix, watcher, event);
     });
     return () => this.#remove(prefix, watcher);
@@ -96,7 +97,6 @@ export class WatchHub {
   #remove(prefix: string, watcher: Watcher): void {
     watcher.active = false;
     const set = this.#byPrefix.get(prefix);
-    set?.delete(watcher);
-    if (set?.size === 0) this.#byPrefix.delete(prefix);
+    if (set?.delete(watcher) && set.size === 0) this.#byPrefix.delete(prefix);
   }
 }
