@@ -11,7 +11,8 @@ import type { KubeList, KubeObject, ObjectKey, Resource } from "./types.ts";
 export interface TransportRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
-  headers?: Record<string, string>;
+  /** Names in lower case. A list of values is a header that is repeated. */
+  headers?: Record<string, string | string[]>;
   body?: string;
   signal?: AbortSignal;
 }
@@ -27,6 +28,8 @@ export interface TransportResponse {
 
 /** Carries requests to one API server. Throws only when there was no HTTP answer (see {@link TransportError}). */
 export interface Transport {
+  /** The server's name for messages, e.g. `https://host:6443`; never has a credential. */
+  readonly server?: string;
   request(request: TransportRequest): Promise<TransportResponse>;
   close(): void;
 }
@@ -123,6 +126,8 @@ export interface KubeClient {
       path: string;
       body?: unknown;
       contentType?: string;
+      /** @default "application/json" */
+      accept?: string;
       signal?: AbortSignal;
     },
   ): Promise<T>;
