@@ -1,0 +1,79 @@
+/** `convoy sync`: applies a Release again now. @module */
+import type { Command } from "commander";
+import { RELEASES, SYNC_REQUESTED_AT } from "../../shared/api/mod.ts";
+import type { Release } from "../../shared/api/mod.ts";
+import type { KubeClient } from "../../shared/kube/contract.ts";
+import { connect, type ConnectOptions } from "../connect.ts";
+import { dump, parseFormat, UsageError } from "../output.ts";
+import { addConnectOptions, type Print } from "./shared.ts";
+
+interface SyncOptions extends ConnectOptions {
+  output: string;
+  wait?: boolean;
+  timeout: string;
+}
+
+/** Adds the command. */
+export function addSync(program: Command, print: Print): void {
+  addConnectOptions(program.command("sync"))
+    .description("Apply a Release again now (POST …/releases/NAME/sync).")
+    .argument("<release>", "name of the Release")
+    .option("--wait", "wait until it was reconciled and its rollout ended; exit code 1 when it failed")
+    .option("--timeout <seconds>", "limit of --wait", "300")
+    .option("-o, --output <format>", "name|json|yaml", "name")
+    .action(async (name: string, o: SyncOptions) => {
+      const format = parseFormat(o.output, ["name", "json", "yaml"]);
+      const seconds = Number(o.timeout);
+      if (!(seconds > 0)) throw new UsageError(`Cannot wait "${o.timeout}": --timeout takes a number of seconds above 0`);
+      const { client, namespace } = await connect(o);
+      try {
+        const asked = await client.raw<Release>({
+          method: "POST",
+          path: `/apis/${RELEASES.group}/${RELEASES.version}/namespaces/${encodeURIComponent(namespace)}/releases/${
+            encodeURIComponent(name)
+          }/sync`,
+          body: {},
+        });
+        if (!o.wait) return print(format === "name" ? `release "${name}" will be synced` : dump(asked, format));
+        const done = await waitForSync(client, namespace, name, seconds * 1000, asked);
+        print(format === "name" ? `release "${name}" synced` : dump(done, format));
+      } finally {
+        client.close();
+      }
+    });
+}
+
+/** Waits until the Release was reconciled after `asked` and its rollout ended. @throws when it failed or time is up */
+async function waitForSync(client: KubeClient, namespace: string, name: string, ms: number, asked: Release): Promise<Release> {
+  const since = Date.parse(asked.metadata.annotations?.[SYNC_REQUESTED_AT] ?? "") || Date.now();
+  const signal = AbortSignal.timeout(ms);
+  const at = (r: Release, type: string) => r.status?.conditions?.find((c) => c.type === type);
+  let last = asked;
+  try {
+    const events = await client.watch<Release>(RELEASES, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      ...(asked.metadata.resourceVersion ? { resourceVersion: asked.metadata.resourceVersion } : {}),
+      signal,
+    });
+    for await (const event of events) {
+      if (event.type === "DELETED") throw new Error(`Cannot wait for release "${name}": it was deleted`);
+      if (event.type !== "MODIFIED" && event.type !== "ADDED") continue;
+      last = event.object;
+      const reconciled = Date.parse(last.status?.reconciledAt ?? "") + 1000 > since;
+      const rollout = at(last, "RolloutSucceeded"), applied = at(last, "Applied");
+      if (!reconciled) continue;
+      if (applied?.status === "False") throw new Error(`Release "${name}" was not applied: ${applied.reason}: ${applied.message}`);
+      if (rollout?.status === "False") throw new Error(`Rollout of release "${name}" failed: ${rollout.reason}: ${rollout.message}`);
+      if (applied?.status === "True" && rollout?.status === "True") return last;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  const applied = at(last, "Applied");
+  throw new Error(
+    `Release "${name}" was not synced within ${ms / 1000} s: Applied=${applied?.status ?? "Unknown"} ${applied?.reason ?? ""} ${
+      applied?.message ?? ""
+    }`.trimEnd(),
+  );
+}
