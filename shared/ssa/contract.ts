@@ -79,6 +79,13 @@ export interface SchemaNode {
   readonly nullable: boolean;
   readonly default?: Value;
   readonly required?: readonly string[];
+  /**
+   * `type: object` that declares neither properties nor additionalProperties and does not preserve unknown fields:
+   * typing accepts any field below (`element` is the deduced node), pruning drops them all.
+   */
+  readonly closed?: boolean;
+  /** Scalars: what typing checks. A string with a format other than `byte` is `untyped`, as upstream has it. */
+  readonly typing?: "string" | "numeric" | "boolean" | "untyped";
   /** The schema it was compiled from, for validation of the rest (enum, pattern, bounds, CEL). */
   readonly source: OpenApiSchema;
 }
@@ -102,4 +109,69 @@ export interface KindInfo {
   flavour: "custom" | "builtin";
   /** Whether the kind has a status subresource: main writes then never own status, /status writes only it. */
   statusSubresource: boolean;
+}
+
+/** One typing error of an apply body. `field` is a path such as `.spec.items[name="a"].n` ("" = the whole object). */
+export interface FieldMessage {
+  field: string;
+  message: string;
+}
+
+/** One cause of a conflict, as in `details.causes` of the 409 (reason `FieldManagerConflict`). */
+export interface ConflictCause {
+  field: string;
+  message: string;
+}
+
+/** A Server-Side Apply request, after the caller checked query, kind, apiVersion and that managedFields is nil. */
+export interface ApplyRequest {
+  kind: KindInfo;
+  /** `group/version` of the endpoint; `kind.schemas` must have it. */
+  apiVersion: string;
+  /** "" or absent = the object itself. */
+  subresource?: string;
+  /** The stored object with its managedFields, unknown fields pruned; undefined when the apply creates it. */
+  live: Obj | undefined;
+  /** The apply body, parsed; `metadata.managedFields` absent or null. */
+  config: Obj;
+  /** fieldManager parameter; not empty. */
+  manager: string;
+  force: boolean;
+  /** Time of the request: RFC 3339, UTC, whole seconds (`2026-11-30T21:20:00Z`). */
+  now: string;
+}
+
+/** What an apply gives. */
+export interface ApplyResult {
+  /**
+   * The merged object with its new managedFields, before defaulting. It shares no container with `live` or `config`: the
+   * caller may change it in place.
+   */
+  object: Obj;
+  /** The merge changed nothing but perhaps managedFields; upstream then moves no time. */
+  unchanged: boolean;
+}
+
+/** A create (live undefined), PUT or non-apply patch to be tracked. */
+export interface UpdateRequest {
+  kind: KindInfo;
+  apiVersion: string;
+  subresource?: string;
+  live: Obj | undefined;
+  /**
+   * The object as it is to be stored, pruned and defaulted, with the managedFields that the client sent (if any):
+   * they decide about resets and posted entries. Not changed.
+   */
+  next: Obj;
+  /** fieldManager, or what {@link managerFromUserAgent} makes of the User-Agent; "" becomes `unknown`. */
+  manager: string;
+  now: string;
+}
+
+/** What tracking an update gives. */
+export interface UpdateResult {
+  /** `next` with new managedFields (absent when there are none): a new object that shares everything else with `next`. */
+  object: Obj;
+  /** Tracking failed and live's managedFields were kept (ssa.md 45): tell the client as a Warning. */
+  warning?: string;
 }

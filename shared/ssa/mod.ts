@@ -1,0 +1,28 @@
+/**
+ * Server-Side Apply: schema compilation, fieldsV1 sets, typing, merge, ownership. Pure functions over plain JSON; the
+ * caller gives the time. Nothing here mutates its arguments. Rules: `../shared/ssa.md`, cited by number.
+ *
+ * The seam with an API server, in the order that clients can observe (rule 26):
+ *
+ * APPLY
+ * 1. caller: query parameters (422); body's kind and apiVersion (400); `metadata.managedFields` nil (400)
+ * 2. {@link applyPatch}: throws {@link TypedError} (answer 400 BadRequest, one cause per error) or {@link ConflictError}
+ *    (409 Conflict, `details: {causes}`; each cause `{reason: "FieldManagerConflict", message, field}`)
+ * 3. caller: strict duplicate keys (400); name, namespace against the URL (400); resourceVersion (409); then
+ *    default, normalise and validate `result.object` in place
+ * 4. {@link resetFields}: main writes keep live's status, /status writes keep all but status
+ * 5. {@link finishWrite}: restores entry times when nothing else changed, and says whether there is anything to store
+ *
+ * CREATE, PUT, MERGE PATCH, JSON PATCH
+ * 1. caller: patch the live object, prune unknown fields, default → `next`; leave the client's managedFields in it; check
+ *    {@link validateManagedFields} (422)
+ * 2. {@link updateManagedFields} (before mutating admission, and before status is reset), then validation
+ * 3. {@link resetFields}, {@link finishWrite} as above
+ *
+ * On create `live` is undefined. `live` must be given as stored (with managedFields). Pruned and defaulted is the caller's
+ * business: the library neither adds defaults (except the defaults of list keys, to identify items) nor drops fields.
+ *
+ * @module
+ */
+export type * from "./contract.ts";
+export { ConflictError, TypedError } from "./errors.ts";
