@@ -40,7 +40,9 @@ export function layTable(table: Table, o: { wide?: boolean; namespaces?: boolean
 export function layRows(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) row.forEach((text, i) => widths[i] = Math.max(widths[i] ?? 0, text.length));
-  return rows.map((row) => row.map((text, i) => i === row.length - 1 ? text : text.padEnd(widths[i]! + 3)).join("").trimEnd())
+  return rows.map((row) =>
+    row.map((text, i) => i === row.length - 1 ? text : text.padEnd(widths[i]! + 3)).join("").trimEnd()
+  )
     .join("\n");
 }
 

@@ -10,7 +10,10 @@ interface ApiResourceList {
 
 /** All resources that the server serves, Convoy's own group first. */
 export async function servedResources(client: KubeClient): Promise<(Resource & { names: Set<string> })[]> {
-  const groups = await client.raw<{ groups: { preferredVersion: { groupVersion: string } }[] }>({ method: "GET", path: "/apis" });
+  const groups = await client.raw<{ groups: { preferredVersion: { groupVersion: string } }[] }>({
+    method: "GET",
+    path: "/apis",
+  });
   const paths = [...groups.groups.map((g) => `/apis/${g.preferredVersion.groupVersion}`), "/api/v1"];
   const lists = await Promise.all(paths.map((path) => client.raw<ApiResourceList>({ method: "GET", path })));
   const found = lists.flatMap((list) =>

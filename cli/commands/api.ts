@@ -19,7 +19,9 @@ export function addApi(program: Command, print: Print): void {
       const wanted = plural ? all.filter((c) => (c.metadata as { name: string }).name.split(".")[0] === plural) : all;
       if (wanted.length === 0) throw new UsageError(`Cannot find the kind "${plural}"`);
       if (format === "name") return print(wanted.map((c) => (c.metadata as { name: string }).name).join("\n"));
-      if (format === "json") return print(stringifyJson({ apiVersion: "v1", kind: "List", metadata: {}, items: wanted }, 2));
+      if (format === "json") {
+        return print(stringifyJson({ apiVersion: "v1", kind: "List", metadata: {}, items: wanted }, 2));
+      }
       print(wanted.map((c) => toYaml(c as never).trimEnd()).join("\n---\n"));
     });
 }

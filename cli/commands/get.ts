@@ -93,7 +93,8 @@ async function follow(
     ...(o.selector ? { labelSelector: o.selector } : {}),
     ...(fields ? { fieldSelector: fields } : {}),
     // From now on: what was there has been printed.
-    resourceVersion: (await c.list<KubeObject>(r, { limit: 1, ...(namespace ? { namespace } : {}) })).metadata.resourceVersion,
+    resourceVersion:
+      (await c.list<KubeObject>(r, { limit: 1, ...(namespace ? { namespace } : {}) })).metadata.resourceVersion,
   });
   for await (const event of events) {
     if (event.type === "BOOKMARK" || event.type === "ERROR") continue;
@@ -106,12 +107,15 @@ async function follow(
         path: objectPath(r, event.object.metadata),
         accept: TABLE_ACCEPT,
       });
-      print(layTable(table, { head: false, wide: format === "wide", namespaces: r.namespaced && namespace === undefined }));
+      print(
+        layTable(table, { head: false, wide: format === "wide", namespaces: r.namespaced && namespace === undefined }),
+      );
     }
   }
 }
 
-const nameOf = (r: Resource, object: KubeObject) => `${r.plural}${r.group ? `.${r.group}` : ""}/${object.metadata.name}`;
+const nameOf = (r: Resource, object: KubeObject) =>
+  `${r.plural}${r.group ? `.${r.group}` : ""}/${object.metadata.name}`;
 
 function collectionPath(r: Resource, namespace: string | undefined): string {
   const base = r.group ? `/apis/${r.group}/${r.version}` : `/api/${r.version}`;

@@ -24,7 +24,9 @@ export function addSync(program: Command, print: Print): void {
     .action(async (name: string, o: SyncOptions) => {
       const format = parseFormat(o.output, ["name", "json", "yaml"]);
       const seconds = Number(o.timeout);
-      if (!(seconds > 0)) throw new UsageError(`Cannot wait "${o.timeout}": --timeout takes a number of seconds above 0`);
+      if (!(seconds > 0)) {
+        throw new UsageError(`Cannot wait "${o.timeout}": --timeout takes a number of seconds above 0`);
+      }
       const { client, namespace } = await connect(o);
       try {
         const asked = await client.raw<Release>({
@@ -44,7 +46,13 @@ export function addSync(program: Command, print: Print): void {
 }
 
 /** Waits until the Release was reconciled after `asked` and its rollout ended. @throws when it failed or time is up */
-async function waitForSync(client: KubeClient, namespace: string, name: string, ms: number, asked: Release): Promise<Release> {
+async function waitForSync(
+  client: KubeClient,
+  namespace: string,
+  name: string,
+  ms: number,
+  asked: Release,
+): Promise<Release> {
   const since = Date.parse(asked.metadata.annotations?.[SYNC_REQUESTED_AT] ?? "") || Date.now();
   const signal = AbortSignal.timeout(ms);
   const at = (r: Release, type: string) => r.status?.conditions?.find((c) => c.type === type);
@@ -63,8 +71,12 @@ async function waitForSync(client: KubeClient, namespace: string, name: string, 
       const reconciled = Date.parse(last.status?.reconciledAt ?? "") + 1000 > since;
       const rollout = at(last, "RolloutSucceeded"), applied = at(last, "Applied");
       if (!reconciled) continue;
-      if (applied?.status === "False") throw new Error(`Release "${name}" was not applied: ${applied.reason}: ${applied.message}`);
-      if (rollout?.status === "False") throw new Error(`Rollout of release "${name}" failed: ${rollout.reason}: ${rollout.message}`);
+      if (applied?.status === "False") {
+        throw new Error(`Release "${name}" was not applied: ${applied.reason}: ${applied.message}`);
+      }
+      if (rollout?.status === "False") {
+        throw new Error(`Rollout of release "${name}" failed: ${rollout.reason}: ${rollout.message}`);
+      }
       if (applied?.status === "True" && rollout?.status === "True") return last;
     }
   } catch (error) {
@@ -72,8 +84,8 @@ async function waitForSync(client: KubeClient, namespace: string, name: string, 
   }
   const applied = at(last, "Applied");
   throw new Error(
-    `Release "${name}" was not synced within ${ms / 1000} s: Applied=${applied?.status ?? "Unknown"} ${applied?.reason ?? ""} ${
-      applied?.message ?? ""
-    }`.trimEnd(),
+    `Release "${name}" was not synced within ${ms / 1000} s: Applied=${applied?.status ?? "Unknown"} ${
+      applied?.reason ?? ""
+    } ${applied?.message ?? ""}`.trimEnd(),
   );
 }
