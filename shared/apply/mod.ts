@@ -1,0 +1,16 @@
+/** How objects get onto target clusters and off them: used by the Release controller and the drift loop. @module */
+export {
+  APPLY_MANAGER,
+  applyObject,
+  type ApplyOptions,
+  type ApplyOutcome,
+  type DryRun,
+  dryRunApply,
+  getLive,
+  type Impersonation,
+  objectKey,
+} from "./apply.ts";
+export { desiredObject, namespaceOf } from "./desired.ts";
+export { KeyLock } from "./key_lock.ts";
+export { judgeOwner, OWNER_ANNOTATION, OWNER_LABEL, ownerMark, ownerText } from "./owner.ts";
+export { releaseObject, removeObject, type RemoveOutcome } from "./remove.ts";
