@@ -97,7 +97,7 @@ function strip(value: unknown): unknown {
     if (!KEEP.has(key)) continue;
     if (key === "properties") {
       out[key] = Object.fromEntries(Object.entries(v as object).map(([name, schema]) => [name, strip(schema)]));
-    } else out[key] = key === "default" ? v : strip(v);
+    } else out[key] = key === "default" || key.startsWith("x-kubernetes-") ? v : strip(v);
   }
   return out;
 }
