@@ -22,8 +22,11 @@ export interface ArtifactStore {
   has(digest: string): Promise<boolean>;
   /** Copies a folder in; resolves to its digest. `include` filters by relative path. */
   put(folder: string, include?: (path: string) => boolean): Promise<string>;
-  /** Files under `path` of the artifact, in byte order. Fetches from `ref.url` when it is not on this disk. */
+  /**
+   * Files under `path` of the artifact, in byte order; their paths are relative to the artifact's root. Fetches from
+   * `ref.url` when it is not on this disk.
+   */
   files(ref: ArtifactRef, path: string): Promise<ArtifactFile[]>;
-  /** Removes all artifacts but these. */
+  /** Removes all artifacts but these and those stored a moment ago. */
   prune(keep: ReadonlySet<string>): Promise<void>;
 }

@@ -67,7 +67,7 @@ export function parseYaml(text: string, options: ParseOptions = {}): { value: Js
 }
 
 /** Text that may be parsed again in all, to mend the indentation of flow collections. */
-const MAX_REPARSED = 64 * 2 ** 20;
+const MAX_REPARSED = 16 * 2 ** 20;
 
 function events(source: string, file: string, positions: Positions, maxDepth: number): Event[] {
   let text = source;
