@@ -32,7 +32,7 @@ export async function goProgram(name: "controlplane" | "kwok" | "kubectl"): Prom
   console.error(`building ${name} (once; minutes when Go's build cache is cold) …`);
   const aside = `${path}.${Deno.pid}`;
   const { code, stderr } = await new Deno.Command("go", {
-    args: ["build", "-trimpath", "-ldflags", `-s -w ${FLAGS[name]}`, "-o", aside, "."],
+    args: ["build", "-ldflags", `-s -w ${FLAGS[name]}`, "-o", aside, "."],
     cwd: source,
     stderr: "piped",
   }).output().catch((error) => {
