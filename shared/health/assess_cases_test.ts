@@ -1,5 +1,5 @@
 import type { HealthContext } from "./types.ts";
-import { deploy, exceeded, fine, make, sts, table } from "./testing_table.ts";
+import { deploy, exceeded, fine, make, rolled, sts, table } from "./testing_table.ts";
 
 table("C21", [
   [

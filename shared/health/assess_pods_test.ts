@@ -1,4 +1,4 @@
-import { ago, complete, make, MINUTE, table, yes } from "./testing_table.ts";
+import { ago, make, MINUTE, table, yes } from "./testing_table.ts";
 
 const podOf = (status: object, spec: object = {}) => make("v1", "Pod", { spec, status });
 

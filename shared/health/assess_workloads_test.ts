@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assess } from "./mod.ts";
-import { ago, complete, deploy, exceeded, fine, make, MINUTE, NOW, sts, table } from "./testing_table.ts";
+import { ago, complete, deploy, fine, make, MINUTE, NOW, rolled, sts, table } from "./testing_table.ts";
 
 table("Deployment", [
   [

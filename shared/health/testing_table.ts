@@ -67,3 +67,6 @@ export const sts = (spec: object, status: object, generation = 2) =>
 
 /** A condition that is True. */
 export const yes = (type: string, more: object = {}) => ({ type, status: "True", ...more });
+
+/** Three of three ready, with an update to r2 under way. */
+export const rolled = { replicas: 3, readyReplicas: 3, currentRevision: "r1", updateRevision: "r2" };
