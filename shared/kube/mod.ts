@@ -12,3 +12,12 @@ export { type ReflectorOptions, type ReflectorSink, runReflector } from "./refle
 export { deepFreeze, dropManagedFields } from "./freeze.ts";
 export { isOlder } from "./resource_version.ts";
 export { RateLimiter } from "./rate_limit.ts";
+export {
+  type ConnectOptions,
+  type InClusterOptions,
+  inClusterTransport,
+  kubeconfigFileTransport,
+  kubeconfigTransport,
+} from "./connect.ts";
+export { KubeconfigError, type KubeconfigOptions, parseKubeconfig } from "./kubeconfig.ts";
+export { createRestMapper, DiscoveryError, type RestMapper, type RestMapperOptions } from "./discovery.ts";
