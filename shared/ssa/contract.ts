@@ -66,26 +66,26 @@ export interface OpenApiSchema {
 export interface SchemaNode {
   /** The shape. `any` = deduced below here (preserve-unknown without properties). */
   readonly kind: "scalar" | "list" | "map" | "struct" | "any";
-  readonly scalar?: "string" | "integer" | "number" | "boolean" | "int-or-string" | "quantity" | "untyped";
+  readonly scalar?: "string" | "integer" | "number" | "boolean" | "int-or-string" | "quantity" | "untyped" | undefined;
   /** Lists: atomic (default), set, map. Maps/structs: granular (default) or atomic. */
-  readonly listType?: "atomic" | "set" | "map";
-  readonly keys?: readonly string[];
-  readonly atomic?: boolean;
+  readonly listType?: "atomic" | "set" | "map" | undefined;
+  readonly keys?: readonly string[] | undefined;
+  readonly atomic?: boolean | undefined;
   /** struct: declared fields. */
-  readonly fields?: ReadonlyMap<string, SchemaNode>;
+  readonly fields?: ReadonlyMap<string, SchemaNode> | undefined;
   /** list items, or values of a map (additionalProperties). */
-  readonly element?: SchemaNode;
+  readonly element?: SchemaNode | undefined;
   readonly preserveUnknown: boolean;
   readonly nullable: boolean;
-  readonly default?: Value;
-  readonly required?: readonly string[];
+  readonly default?: Value | undefined;
+  readonly required?: readonly string[] | undefined;
   /**
    * `type: object` that declares neither properties nor additionalProperties and does not preserve unknown fields:
    * typing accepts any field below (`element` is the deduced node), pruning drops them all.
    */
-  readonly closed?: boolean;
+  readonly closed?: boolean | undefined;
   /** Scalars: what typing checks. A string with a format other than `byte` is `untyped`, as upstream has it. */
-  readonly typing?: "string" | "numeric" | "boolean" | "untyped";
+  readonly typing?: "string" | "numeric" | "boolean" | "untyped" | undefined;
   /** The schema it was compiled from, for validation of the rest (enum, pattern, bounds, CEL). */
   readonly source: OpenApiSchema;
 }

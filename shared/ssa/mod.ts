@@ -26,3 +26,18 @@
  */
 export type * from "./contract.ts";
 export { ConflictError, TypedError } from "./errors.ts";
+export { applyPatch, BEFORE_FIRST_APPLY } from "./apply.ts";
+export { updateManagedFields } from "./update.ts";
+export { finishWrite, isNoOp, resetFields } from "./finish.ts";
+export type { FinishResult } from "./finish.ts";
+export { childOf, compilePart, compileSchema, deducedSchema, isNamedField, objectMeta } from "./schema.ts";
+export type { Definitions } from "./schema.ts";
+export { fieldManagerError, managerFromUserAgent, validateManagedFields } from "./request.ts";
+export { typingErrors } from "./typing.ts";
+export { FieldSet } from "./field_set.ts";
+export { parseFieldsV1, serialiseFieldsV1 } from "./fields_v1.ts";
+export { elementText, parseElement, PathElementError, pathText } from "./path_element.ts";
+export type { PathElement } from "./path_element.ts";
+export { toFieldSet } from "./to_field_set.ts";
+export { extractItems } from "./remove.ts";
+export { itemElement, ItemError } from "./list_items.ts";
