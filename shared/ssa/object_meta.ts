@@ -48,7 +48,7 @@ export const OBJECT_META: OpenApiSchema = {
           apiVersion: { type: "string" },
           time: TIME,
           fieldsType: { type: "string" },
-          fieldsV1: { type: "object" },
+          fieldsV1: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
           subresource: { type: "string" },
         },
       },
