@@ -17,11 +17,18 @@ export interface ArtifactFile {
   read(): Promise<Uint8Array>;
 }
 
+/** One file or link to store. Folders come from the paths. */
+export type NewEntry =
+  | { path: string; executable: boolean; data: Uint8Array }
+  | { path: string; link: string };
+
 /** The store. A half-written artifact never becomes visible (written aside, synced, renamed). */
 export interface ArtifactStore {
   has(digest: string): Promise<boolean>;
   /** Copies a folder in; resolves to its digest. `include` filters by relative path. */
   put(folder: string, include?: (path: string) => boolean): Promise<string>;
+  /** Stores a tree that comes entry by entry, in any order; resolves to its digest. */
+  putEntries(entries: AsyncIterable<NewEntry>): Promise<string>;
   /**
    * Files under `path` of the artifact, in byte order; their paths are relative to the artifact's root. Fetches from
    * `ref.url` when it is not on this disk.

@@ -1,4 +1,5 @@
 /** The artifact store of one process, on disk. @module */
+import { Buffer } from "node:buffer";
 import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -6,12 +7,12 @@ import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { packTarGz } from "./archive.ts";
 import { Blobs, isMissing, writeAtomically } from "./blobs.ts";
-import type { ArtifactFile, ArtifactRef, ArtifactStore } from "./contract.ts";
+import type { ArtifactFile, ArtifactRef, ArtifactStore, NewEntry } from "./contract.ts";
 import { ArtifactError } from "./error.ts";
 import { type ArtifactLimits, defaultLimits } from "./limits.ts";
 import { type FetchOptions, fetchTree } from "./remote.ts";
-import { normalise, sortTree, Tree, treeDigest, type TreeEntry } from "./tree.ts";
-import { walkFolder } from "./walk.ts";
+import { checkPath, normalise, sha256, sortTree, Tree, treeDigest, type TreeEntry } from "./tree.ts";
+import { Budget, walkFolder } from "./walk.ts";
 
 /** Options of {@link DiskArtifactStore}. */
 export interface DiskArtifactStoreOptions extends FetchOptions {
@@ -70,6 +71,27 @@ export class DiskArtifactStore implements ArtifactStore {
     await this.start();
     const entries = await walkFolder(folder, include, this.#limits, (hash, data) => this.#putBlob(hash, data));
     return await this.#putTree(entries);
+  }
+
+  async putEntries(entries: AsyncIterable<NewEntry>): Promise<string> {
+    await this.start();
+    const budget = new Budget(this.#limits);
+    const tree: TreeEntry[] = [];
+    for await (const entry of entries) {
+      checkPath(entry.path);
+      if ("link" in entry) {
+        const size = Buffer.byteLength(entry.link);
+        budget.add(entry.path, size);
+        tree.push({ path: entry.path, mode: "120000", sha256: sha256(entry.link), size, link: entry.link });
+        continue;
+      }
+      budget.add(entry.path, entry.data.length);
+      const hash = sha256(entry.data);
+      await this.#putBlob(hash, entry.data);
+      const mode = entry.executable ? "100755" : "100644";
+      tree.push({ path: entry.path, mode, sha256: hash, size: entry.data.length });
+    }
+    return await this.#putTree(tree);
   }
 
   async files(ref: ArtifactRef, path: string): Promise<ArtifactFile[]> {

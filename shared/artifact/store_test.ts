@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { FakeClock } from "../runtime/clock.ts";
-import { ArtifactError, DiskArtifactStore } from "./mod.ts";
+import { ArtifactError, DiskArtifactStore, type NewEntry } from "./mod.ts";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "convoy-artifact-"));
@@ -163,4 +163,19 @@ Deno.test("DiskArtifactStore says what is missing when no address is known", () 
     const store = new DiskArtifactStore(dir);
     await assert.rejects(store.files(ref(`sha256:${"0".repeat(64)}`), ""), problem("NotFound", /names no address/));
     await assert.rejects(store.has("../../etc/passwd"), problem("NotFound"));
+  }));
+
+Deno.test("DiskArtifactStore.putEntries() gives the digest that put() gives for the same tree, and refuses bad paths", () =>
+  withFolder(async (dir) => {
+    const source = await write(join(dir, "src"), { "b/f": "x", a: "y" });
+    await symlink("b/f", join(source, "l"));
+    const store = new DiskArtifactStore(join(dir, "data"));
+    const data = (text: string) => ({ executable: false, data: new TextEncoder().encode(text) });
+    async function* entries(...more: NewEntry[]) {
+      yield* [{ path: "l", link: "b/f" }, { path: "a", ...data("y") }, { path: "b/f", ...data("x") }, ...more];
+    }
+    assert.equal(await store.putEntries(entries()), await store.put(source));
+    for (const path of ["../x", "/x", "a/x", "a", "l/x", "b//x", ""]) {
+      await assert.rejects(store.putEntries(entries({ path, ...data("z") })), problem("Unsafe"));
+    }
   }));

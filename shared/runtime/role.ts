@@ -25,6 +25,10 @@ export interface RoleOptions {
   driftSweepMs: number;
   /** Whether kubeconfig exec plugins may run. @default false */
   allowExecPlugins: boolean;
+  /** Where other processes reach this one's `/artifacts/`, e.g. `http://10.0.0.7:9090`. @default not served */
+  artifactUrl?: string;
+  /** Whether a GitRepository may name a `file://` address (demo, tests). @default false */
+  allowFileProtocol?: boolean;
 }
 
 /** The world as a role sees it; nothing global. */
