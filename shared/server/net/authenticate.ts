@@ -13,6 +13,8 @@ export interface PeerCertificate {
 export interface Credentials {
   headers: Record<string, string>;
   certificate?: PeerCertificate;
+  /** Path of the request, for servers where credentials are good for a part of it. */
+  path?: string;
   /** The client showed a certificate that could not be verified. */
   badCertificate?: boolean;
 }

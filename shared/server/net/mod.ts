@@ -9,6 +9,7 @@ export {
   type PeerCertificate,
 } from "./authenticate.ts";
 export { type Certificates, loadCertificates, makeCertificates } from "./certificates.ts";
+export { ClientGone } from "./exchange.ts";
 export { writeFileAtomic } from "./files.ts";
 export type { KeyPair } from "./issue.ts";
 export { type HttpsLimits, type HttpsOptions, type HttpsServer, isHealthOrVersion, serveHttps } from "./serve.ts";

@@ -234,6 +234,7 @@ class Front {
     const certificate = peerOf(request);
     const user = await this.options.authenticator.authenticate({
       headers,
+      path,
       ...(certificate === "bad" ? { badCertificate: true } : certificate ? { certificate } : {}),
     });
     const mark = path.indexOf("?");
