@@ -1,6 +1,6 @@
 /** Finds Convoy's API server for a command that talks to one. @module */
 import { join } from "node:path";
-import { createKubeClient, loadKubeconfig, transportFor } from "../shared/kube/mod.ts";
+import { createKubeClient, kubeconfigFileTransport, parseKubeconfig } from "../shared/kube/mod.ts";
 import type { KubeClient } from "../shared/kube/contract.ts";
 import { UsageError } from "./output.ts";
 
@@ -20,12 +20,11 @@ export async function connect(o: ConnectOptions): Promise<{ client: KubeClient; 
   const text = await Deno.readTextFile(file).catch((error) => {
     throw new UsageError(`Cannot read the kubeconfig "${file}": ${error.message}`);
   });
-  const config = loadKubeconfig(text, {
-    label: `kubeconfig "${file}"`,
-    allowExec: true,
-    ...(o.context ? { context: o.context } : {}),
+  const label = `the file "${file}"`, context = o.context ? { context: o.context } : {};
+  const config = parseKubeconfig(text, { label, allowExec: true, allowFiles: true, ...context });
+  const client = createKubeClient(await kubeconfigFileTransport(file, { label, ...context }), {
+    userAgent: "convoy-cli",
   });
-  const client = createKubeClient(transportFor(config), { userAgent: "convoy-cli" });
   return { client, namespace: o.namespace ?? config.namespace ?? "default" };
 }
 

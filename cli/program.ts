@@ -48,7 +48,9 @@ export async function runCommandLine(
 function messageOf(error: unknown): string {
   if (error instanceof StatusError) {
     const causes = (error.status.details?.causes ?? []).map((c) => `\n  ${c.field ?? ""}: ${c.message ?? ""}`);
-    return `the server answered ${error.reason || error.code}: ${error.message}${causes.length > 1 ? causes.join("") : ""}`;
+    return `the server answered ${error.reason || error.code}: ${error.message}${
+      causes.length > 1 ? causes.join("") : ""
+    }`;
   }
   if (error instanceof TransportError) return `${error.message}. Is Convoy running, and is this its kubeconfig?`;
   return error instanceof Error ? error.message : String(error);

@@ -14,7 +14,7 @@ export function addApi(program: Command, print: Print): void {
     .argument("[plural]", "only these")
     .option("-o, --output <format>", "yaml|json|name", "yaml")
     .action((plural: string | undefined, o: { output: string }) => {
-      const format = parseFormat(o.output, ["yaml", "json", "name"]);
+      const format = parseFormat(o.output, ["yaml", "json", "name"] as const);
       const all = customResourceDefinitions();
       const wanted = plural ? all.filter((c) => (c.metadata as { name: string }).name.split(".")[0] === plural) : all;
       if (wanted.length === 0) throw new UsageError(`Cannot find the kind "${plural}"`);
@@ -39,7 +39,7 @@ export function addVersion(program: Command, print: Print, version: Version): vo
     .description("Print the version.")
     .option("-o, --output <format>", "table|json|yaml|name", "table")
     .action((o: { output: string }) => {
-      const format = parseFormat(o.output, ["table", "json", "yaml", "name"]);
+      const format = parseFormat(o.output, ["table", "json", "yaml", "name"] as const);
       if (format === "name") print(version.convoy);
       else if (format === "table") print(`convoy ${version.convoy} (deno ${version.deno}, ${version.platform})`);
       else print(dump(version, format));

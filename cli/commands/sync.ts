@@ -22,7 +22,7 @@ export function addSync(program: Command, print: Print): void {
     .option("--timeout <seconds>", "limit of --wait", "300")
     .option("-o, --output <format>", "name|json|yaml", "name")
     .action(async (name: string, o: SyncOptions) => {
-      const format = parseFormat(o.output, ["name", "json", "yaml"]);
+      const format = parseFormat(o.output, ["name", "json", "yaml"] as const);
       const seconds = Number(o.timeout);
       if (!(seconds > 0)) {
         throw new UsageError(`Cannot wait "${o.timeout}": --timeout takes a number of seconds above 0`);

@@ -1,5 +1,5 @@
 /** `/metrics`, `/healthz` and `/readyz` of a process, over plain HTTP. @module */
-import http from "node:http";
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "./metrics.ts";
 
@@ -12,6 +12,8 @@ export interface HealthServerOptions {
   notReady?: () => string[];
   /** What is broken; empty = alive. @default always alive */
   unhealthy?: () => string[];
+  /** Further paths: each is asked first and resolves to whether it answered. */
+  handlers?: ((request: IncomingMessage, response: ServerResponse) => Promise<boolean>)[];
 }
 
 /** A running server. */
@@ -31,6 +33,7 @@ export async function serveHealth(o: HealthServerOptions): Promise<HealthServer>
       response.end(request.method === "HEAD" ? undefined : text);
     };
     try {
+      for (const handler of o.handlers ?? []) if (await handler(request, response)) return;
       if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "method not allowed\n");
       if (path === "/metrics") return answer(200, await o.metrics.text(), "text/plain; version=0.0.4; charset=utf-8");
       if (path === "/healthz" || path === "/livez") return answer(...verdict(o.unhealthy?.() ?? []));
