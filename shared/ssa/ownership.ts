@@ -8,6 +8,7 @@ import type { Entry, Managed } from "./managed.ts";
 import { pathText } from "./path_element.ts";
 import { reconcileSet } from "./reconcile.ts";
 import { compareBytes, isObj } from "./value.ts";
+import { withZeroValues } from "./zero_value.ts";
 
 /** Never owned by who writes (rule 17). */
 export const STRIPPED: FieldSet = setOf(
@@ -91,7 +92,10 @@ export function takeOwnership(managed: Managed, self: string, change: Change, fo
   const compare = (node: SchemaNode): Comparison => {
     let found = byNode.get(node);
     if (!found) {
-      const raw = compareObjects(node, change.before, change.after);
+      const form = change.kind.flavour === "builtin"
+        ? (object: Obj) => withZeroValues(node, object)
+        : (object: Obj) => object;
+      const raw = compareObjects(node, form(change.before), form(change.after));
       found = {
         added: raw.added.recursiveDifference(change.ignored),
         modified: raw.modified.recursiveDifference(change.ignored),

@@ -5,7 +5,7 @@
  * @module
  */
 import { applyPatch as jsonPatch } from "rfc6902";
-import { parse as parseYaml } from "yaml";
+import { parseAllDocuments } from "yaml";
 import {
   applyPatch,
   compileSchema,
@@ -196,7 +196,7 @@ class Replay {
     const common = { kind: this.kind, apiVersion, subresource, live, manager, now };
     let next: Obj;
     if (step.op === "apply") {
-      const config = typeof step.body === "string" ? parseYaml(step.body, { version: "1.1" }) as Obj : step.body as Obj;
+      const config = typeof step.body === "string" ? yamlBody(step.body) : step.body as Obj;
       if (managedFieldsGiven(config) || config.apiVersion !== apiVersion) throw new Error("refused before apply");
       const force = step.force === true || step.query?.force === "true";
       next = applyPatch({ ...common, config, force }).object;
@@ -301,6 +301,11 @@ class Replay {
   private differ(where: string, mine: Value, theirs: Value): void {
     this.result.differences.push(`${where}:\n  ours   ${text(mine)}\n  theirs ${text(theirs)}`);
   }
+}
+
+function yamlBody(body: string): Obj {
+  const documents = parseAllDocuments(body, { version: "1.1", uniqueKeys: false });
+  return (Array.isArray(documents) ? documents[0]!.toJS() : {}) as Obj;
 }
 
 function text(value: Value): string {

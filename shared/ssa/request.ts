@@ -12,21 +12,33 @@ function bytesOf(text: string): number {
 
 /**
  * The manager of an Update without fieldManager: the User-Agent before "/", printable characters only, at most 128 bytes
- * (rule 14). "" = `unknown`, which {@link ./update.ts} puts in.
+ * (rule 14). "" stands for `unknown`: {@link ./update.ts} puts that in.
  *
- * @param userAgent as bytes of the header, one character per byte (as HTTP libraries give it) or decoded
+ * @param userAgent the header as HTTP libraries give it, one character per byte; or already decoded
  */
 export function managerFromUserAgent(userAgent: string): string {
-  const slash = userAgent.indexOf("/");
+  const decoded = decodeHeader(userAgent);
+  const slash = decoded.indexOf("/");
   let out = "";
   let size = 0;
-  for (const char of slash < 0 ? userAgent : userAgent.slice(0, slash)) {
-    if (!PRINTABLE.test(char) && char !== "\ufffd") continue;
+  for (const char of slash < 0 ? decoded : decoded.slice(0, slash)) {
+    if (!PRINTABLE.test(char)) continue;
     size += bytesOf(char);
     if (size > MANAGER_MAX) break;
     out += char;
   }
   return out;
+}
+
+/** Bytes to text; what is no UTF-8 becomes U+FFFD. */
+function decodeHeader(text: string): string {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0xff) return text;
+    bytes[i] = code;
+  }
+  return new TextDecoder().decode(bytes);
 }
 
 /** Errors of a fieldManager parameter as rule 57 words them, without the field's name; undefined when it is right. */
