@@ -192,7 +192,9 @@ class Replay {
     const now = new Date(Date.UTC(2026, 0, 1) + step.clock * 1000).toISOString().replace(".000Z", "Z");
     const subresource = step.subresource ?? "";
     const live = this.live && this.prune({ ...this.live, apiVersion }, apiVersion);
-    const manager = step.manager || managerFromUserAgent(step.userAgent ?? "recorder/1.0 (test)");
+    const query = new URLSearchParams(step.rawQuery ?? "");
+    const manager = query.get("fieldManager") || step.manager ||
+      managerFromUserAgent(step.userAgent ?? "recorder/1.0 (test)");
     const common = { kind: this.kind, apiVersion, subresource, live, manager, now };
     let next: Obj;
     if (step.op === "apply") {
@@ -204,10 +206,11 @@ class Replay {
     } else {
       const body = this.patched(step, live, apiVersion);
       if (validateManagedFields(managedFieldsGiven(body)).length > 0) throw new Error("invalid managedFields");
-      const defaulted = this.settle(this.default(this.prune(body, apiVersion), apiVersion, step), step);
+      const defaulted = this.serverSet(this.settle(this.default(this.prune(body, apiVersion), apiVersion, step), step));
       next = this.admit(updateManagedFields({ ...common, next: defaulted }).object);
     }
-    next = this.serverSet(resetFields(this.kind, subresource, live, next), live);
+    // A built-in kind's status is there even when it is empty: that is content, too.
+    next = this.serverSet(this.settle(resetFields(this.kind, subresource, live, next), step));
     const { object, noop } = finishWrite(live, next);
     return { object, noop };
   }
@@ -245,16 +248,20 @@ class Replay {
     return { ...next, spec: { ...next.spec as Obj, c: "injected" } };
   }
 
-  private serverSet(next: Obj, live: Obj | undefined): Obj {
+  private serverSet(next: Obj): Obj {
     const metadata: Obj = { name: "obj", namespace: "ns1" };
     const given = isObj(next.metadata) ? next.metadata : {};
-    for (const key of Object.keys(given)) if (!SERVER_SET.includes(key)) putKey(metadata, key, given[key]!);
-    void live;
+    for (const key of Object.keys(given)) {
+      const value = given[key]!;
+      const empty = value === null ||
+        (key !== "managedFields" && typeof value === "object" && Object.keys(value).length === 0);
+      if (!SERVER_SET.includes(key) && !empty) putKey(metadata, key, value);
+    }
     return { ...next, kind: this.sequence.kind.kind, metadata };
   }
 
   private adopt(object: Obj): Obj {
-    return this.serverSet(copyValue(object), undefined);
+    return this.serverSet(copyValue(object));
   }
 
   private prune(object: Obj, apiVersion: string): Obj {
@@ -299,8 +306,27 @@ class Replay {
   }
 
   private differ(where: string, mine: Value, theirs: Value): void {
-    this.result.differences.push(`${where}:\n  ours   ${text(mine)}\n  theirs ${text(theirs)}`);
+    const [path, a, b] = firstDifference(mine, theirs, "");
+    this.result.differences.push(
+      `${where} at ${path || "."}:\n  ours   ${text(a ?? null)}\n  theirs ${text(b ?? null)}`,
+    );
   }
+}
+
+/** Narrows two unlike values down to where they part. */
+function firstDifference(a: Value, b: Value, path: string): [string, Value | undefined, Value | undefined] {
+  if (isObj(a) && isObj(b)) {
+    for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+      const x = getKey(a, key), y = getKey(b, key);
+      if (equalValue(x, y)) continue;
+      return x === undefined || y === undefined ? [`${path}.${key}`, x, y] : firstDifference(x, y, `${path}.${key}`);
+    }
+  }
+  if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
+    const i = a.findIndex((item, k) => !equalValue(item, b[k]));
+    if (i >= 0) return firstDifference(a[i]!, b[i]!, `${path}[${i}]`);
+  }
+  return [path, a, b];
 }
 
 function yamlBody(body: string): Obj {

@@ -5,6 +5,7 @@ import {
   capUpdates,
   decodeManaged,
   encodeManaged,
+  type Entry,
   identity,
   isReset,
   type Managed,
@@ -24,6 +25,8 @@ const SELF = "";
 export function updateManagedFields(request: UpdateRequest): UpdateResult {
   const { kind, live, next } = request;
   const base = entriesToStartFrom(request);
+  const foreign = foreignEntry(request, base);
+  if (foreign) return keepLive(request, `no version "${foreign.apiVersion}" of this kind is known`);
   // An untracked object stays so until its first apply; a create is always tracked (rule 49).
   if (base.size === 0 && live) return { object: withManagedFields(next, undefined) };
   try {
@@ -31,12 +34,29 @@ export function updateManagedFields(request: UpdateRequest): UpdateResult {
     return { object: withManagedFields(next, encodeManaged(managed, kind.flavour)) };
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
-    const kept = decodeManaged(managedFieldsOf(live));
-    return {
-      object: withManagedFields(next, kept && encodeManaged(kept, kind.flavour)),
-      warning: `metadata.managedFields was left as it is: ${error.message}`,
-    };
+    return keepLive(request, error.message);
   }
+}
+
+/** Rule 45, as ssa.md §11 has it: ownership stays as it was, and the client is told. */
+function keepLive({ kind, live, next }: UpdateRequest, why: string): UpdateResult {
+  const kept = decodeManaged(managedFieldsOf(live));
+  return {
+    object: withManagedFields(next, kept && encodeManaged(kept, kind.flavour)),
+    warning: `metadata.managedFields was left as it is: ${why}`,
+  };
+}
+
+/** A posted entry at a version that the kind does not have and that live has no such entry of. Built-in kinds drop those. */
+function foreignEntry({ kind, live }: UpdateRequest, base: Managed): Entry | undefined {
+  if (kind.flavour === "builtin") return undefined;
+  let known: Managed | undefined;
+  for (const [id, entry] of base) {
+    if (kind.schemas.has(entry.apiVersion)) continue;
+    known ??= decodeManaged(managedFieldsOf(live)) ?? new Map();
+    if (known.get(id)?.apiVersion !== entry.apiVersion) return entry;
+  }
+  return undefined;
 }
 
 /** Rule 41: the body's entries if there are any and all decode, else live's; on subresources always live's. */
