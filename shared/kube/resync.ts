@@ -30,7 +30,7 @@ export function startResync({ clock, periodMs, keys, emit }: ResyncOptions): () 
     const schedule = () => {
       if (stopped) return;
       if (next >= all.length) {
-        stop = clock.after(Math.max(1, start + periodMs - clock.now()), period);
+        stop = clock.after(Math.max(0, start + periodMs - clock.now()), period);
         return;
       }
       stop = clock.after(Math.max(periodMs / STEPS, dueAt(next) - clock.now()), () => {
