@@ -2,7 +2,7 @@
 import type { Release } from "../api/types.ts";
 import { cloneJson, type JsonObject } from "../json/mod.ts";
 import type { Resource, Unstructured } from "../kube/types.ts";
-import { ownerMark } from "./owner.ts";
+import { withOwnerMark } from "../target/owner.ts";
 
 // What a server sets itself; in a manifest it is left over from an export and would make every apply fail or differ.
 const SERVER_FIELDS = [
@@ -33,8 +33,5 @@ export function desiredObject(object: Unstructured, release: Release, resource: 
   const namespace = namespaceOf(object, release, resource);
   if (namespace) metadata.namespace = namespace;
   else delete metadata.namespace;
-  const mark = ownerMark(release);
-  desired.metadata.labels = { ...(desired.metadata.labels ?? {}), ...mark.labels };
-  desired.metadata.annotations = { ...(desired.metadata.annotations ?? {}), ...mark.annotations };
-  return desired;
+  return withOwnerMark(desired, release);
 }

@@ -12,5 +12,5 @@ export {
 } from "./apply.ts";
 export { desiredObject, namespaceOf } from "./desired.ts";
 export { KeyLock } from "./key_lock.ts";
-export { judgeOwner, OWNER_ANNOTATION, OWNER_LABEL, ownerMark, ownerText } from "./owner.ts";
+export { judgeOwner, ownerText } from "./owner.ts";
 export { releaseObject, removeObject, type RemoveOutcome } from "./remove.ts";

@@ -3,7 +3,8 @@ import type { Release } from "../api/types.ts";
 import { StatusError } from "../kube/status.ts";
 import type { ObjectKey, Resource, Unstructured } from "../kube/types.ts";
 import type { Target } from "../target/contract.ts";
-import { judgeOwner, OWNER_ANNOTATION, OWNER_LABEL } from "./owner.ts";
+import { OWNER_ANNOTATION, OWNER_LABEL } from "../target/owner.ts";
+import { judgeOwner } from "./owner.ts";
 import { APPLY_MANAGER, type ApplyOptions, getLive } from "./apply.ts";
 
 /** What became of a deletion. All but `deleting` mean that nothing is left to do. */
@@ -44,7 +45,10 @@ export async function removeObject(
       ...(options.impersonate ? { impersonate: options.impersonate } : {}),
       ...(options.signal ? { signal: options.signal } : {}),
     });
-    return deleting;
+    const after = await getLive(target, resource, key, options.signal);
+    if (!after) return { kind: "gone" };
+    if (after.metadata.uid !== uid) return { kind: "kept", why: "made anew by somebody else" };
+    return { ...deleting, finalizers: after.metadata.finalizers ?? [] };
   } catch (error) {
     if (error instanceof StatusError && error.code === 404) return { kind: "gone" };
     // The uid did not match: somebody made it anew since the look. That one is not ours to delete.

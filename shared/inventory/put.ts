@@ -1,6 +1,7 @@
 /** `Put`: the Release controller's full membership of the inventory, without hooks. The only writer of it. @module */
 import { API_VERSION, RELEASE_INVENTORIES, RELEASES } from "../api/resources.ts";
 import type { Release, ReleaseInventory } from "../api/types.ts";
+import { keyOf } from "../kube/types.ts";
 import { sendOwned, skip, type WriterDeps, type WriteResult } from "../status/mod.ts";
 import { entryId, type EntryKey, entryKey, members, patchHead } from "./members.ts";
 
@@ -26,7 +27,7 @@ export async function put(
   cached: ReleaseInventory | undefined,
   entries: readonly PutEntry[],
 ): Promise<WriteResult> {
-  const inventory = cached && deps.memory.fresher(cached);
+  const inventory = deps.memory.latest(RELEASE_INVENTORIES.kind, keyOf(release), cached);
   if (inventory && sameMembership(inventory, entries)) return skip(deps, MANAGER);
   const head = patchHead(release);
   return await sendOwned(deps, {

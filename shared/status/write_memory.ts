@@ -1,6 +1,6 @@
 /** Read-your-writes over an informer's cache, which lags behind a loop's own writes. @module */
 import type { Informer } from "../kube/contract.ts";
-import type { KubeObject } from "../kube/types.ts";
+import { keyOf, type KubeObject } from "../kube/types.ts";
 
 const LIMIT = 1024;
 
@@ -19,25 +19,29 @@ export class WriteMemory {
 
   /** Keeps the answer of a write. */
   remember(stored: KubeObject): void {
-    const uid = stored.metadata.uid;
-    if (!uid) return;
-    this.#written.delete(uid);
-    this.#written.set(uid, stored);
+    const id = idOf(stored.kind, keyOf(stored));
+    this.#written.delete(id);
+    this.#written.set(id, stored);
     if (this.#written.size > LIMIT) this.#written.delete(this.#written.keys().next().value!);
   }
 
-  /** Drops what is kept for that uid. */
-  forget(uid: string): void {
-    this.#written.delete(uid);
+  /** Drops what is kept of that object. */
+  forget(kind: string, key: string): void {
+    this.#written.delete(idOf(kind, key));
   }
 
   /** The newer of the cached object and what was written last. */
   fresher<T extends KubeObject>(cached: T): T {
-    const uid = cached.metadata.uid;
-    const written = uid === undefined ? undefined : this.#written.get(uid);
+    return this.latest(cached.kind, keyOf(cached), cached)!;
+  }
+
+  /** As {@link fresher}, also for an object that the cache does not have yet. */
+  latest<T extends KubeObject>(kind: string, key: string, cached: T | undefined): T | undefined {
+    const id = idOf(kind, key);
+    const written = this.#written.get(id);
     if (!written) return cached;
-    if (isNewer(written, cached)) return written as T;
-    this.#written.delete(uid!);
+    if (!cached || isNewer(written, cached)) return written as T;
+    this.#written.delete(id);
     return cached;
   }
 
@@ -47,9 +51,16 @@ export class WriteMemory {
     return informer.addHandler({
       onAdd: seen,
       onUpdate: (_old, object) => seen(object),
-      onDelete: (object) => object.metadata.uid && this.forget(object.metadata.uid),
+      onDelete: (object) => {
+        const written = this.#written.get(idOf(object.kind, keyOf(object)));
+        if (written && !isNewer(written, object)) this.forget(object.kind, keyOf(object));
+      },
     });
   }
+}
+
+function idOf(kind: string, key: string): string {
+  return `${kind} ${key}`;
 }
 
 // Resource versions are decimal numbers of any length here and on Kubernetes (KEP-5504); anything else: trust the cache.

@@ -6,7 +6,7 @@
  */
 import { hasReason } from "../kube/status.ts";
 import type { KubeClient } from "../kube/contract.ts";
-import type { KubeObject, Resource } from "../kube/types.ts";
+import { keyOf, type KubeObject, type Resource } from "../kube/types.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { WriteMemory } from "./write_memory.ts";
 
@@ -72,7 +72,7 @@ export async function sendOwned(deps: WriterDeps, patch: OwnedPatch): Promise<Wr
     return "written";
   } catch (error) {
     if (hasReason(error, "NotFound") || await isReplaced(deps, patch, error)) {
-      if (body.metadata.uid) deps.memory.forget(body.metadata.uid);
+      deps.memory.forget(body.kind, keyOf(body));
       count(deps, manager, "gone");
       return "skipped";
     }

@@ -1,0 +1,2 @@
+/** The Release controller: role `release`. @module */
+export { releaseRole } from "./controller.ts";
