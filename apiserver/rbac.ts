@@ -20,7 +20,8 @@ function isGranted(grants: readonly Grant[], a: RequestAttributes): boolean {
 
 function coversResource(rule: ResourceRule, a: RequestAttributes): boolean {
   const resource = a.subresource ? `${a.resource}/${a.subresource}` : a.resource;
-  return covers(rule.groups, a.group) && covers(rule.resources, resource) && covers(rule.verbs, a.verb);
+  return covers(rule.groups, a.group) && covers(rule.resources, resource) && covers(rule.verbs, a.verb) &&
+    (rule.namespaces === undefined || rule.namespaces.includes(a.namespace));
 }
 
 function coversPath(rule: PathRule, a: RequestAttributes): boolean {

@@ -7,6 +7,8 @@ export interface ResourceRule {
   /** `plural`, `plural/subresource` or `"*"`. */
   resources: readonly string[];
   verbs: readonly string[];
+  /** Only in these namespaces. @default everywhere */
+  namespaces?: readonly string[];
 }
 
 /** Verbs on paths that are no resources. A `*` at the end matches the rest. */
@@ -91,8 +93,12 @@ export const GRANTS: Readonly<Record<string, Grant>> = {
       own(["clusters/status", ...SOURCES.map((s) => `${s}/status`)], ["get", "update"]),
       own(SOURCES, READ),
       own(["releaseinventories"], [...READ, "create", "patch", "delete"]),
-      own(["renders"], [...READ, "create", "delete"]),
+      // A Render of a Release that was deleted and made anew is adopted: patch of its owner.
+      own(["renders"], [...READ, "create", "patch", "delete"]),
       core(["secrets", "configmaps", "namespaces"], READ),
+      // The key that processes show one another to get artifacts, in a namespace that it makes when missing.
+      core(["namespaces"], ["create"]),
+      { ...core(["secrets"], ["create"]), namespaces: ["convoy-system"] },
       EVENTS,
       LEASES,
     ],

@@ -19,6 +19,8 @@ export interface MemoryStorageOptions {
   history?: Partial<HistoryLimits>;
   /** @default systemClock */
   clock?: Clock;
+  /** Called after each write, as the sqlite store does after each transaction. */
+  onCommit?(writes: number, seconds: number): void;
 }
 
 /** A change as it is remembered. `value` is undefined for a delete. */
@@ -42,7 +44,7 @@ export class MemoryStorage implements Storage {
   readonly #limits: HistoryLimits;
   readonly #times: RevisionTimes;
 
-  constructor(options: MemoryStorageOptions = {}) {
+  constructor(readonly options: MemoryStorageOptions = {}) {
     this.#limits = { count: 2_000, ageMs: 600_000, ...options.history };
     this.#times = new RevisionTimes(options.clock ?? systemClock);
   }
@@ -152,6 +154,7 @@ export class MemoryStorage implements Storage {
     const tooMany = this.#history.length > count + Math.max(16, count / 4) ? this.#revision - count : 0;
     const until = Math.max(tooMany, this.#times.olderThan(ageMs));
     if (until > this.#compacted) this.#compact(until);
+    this.options.onCommit?.(1, 0);
     this.#hub.publish(toEvent(change));
   }
 
