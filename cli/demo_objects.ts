@@ -1,9 +1,6 @@
 /** What the demo makes: a Git repository from `examples/`, and the objects that release it. @module */
 import { join } from "node:path";
-import { API_VERSION } from "../shared/api/mod.ts";
-
-/** Name of the GitRepository. */
-export const REPOSITORY = "examples";
+import { parseDocuments } from "../shared/yaml/mod.ts";
 
 /** A demo object, ready to be applied. */
 export interface DemoObject {
@@ -13,13 +10,13 @@ export interface DemoObject {
   [field: string]: unknown;
 }
 
-/** Makes (or brings up to date) a Git repository with the content of `examples` and one branch, `main`. */
-export async function makeRepository(examples: string, folder: string): Promise<void> {
+/** Makes (or brings up to date) a Git repository with the content of `apps` below `apps/` and one branch, `main`. */
+export async function makeRepository(apps: string, folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
   const fresh = !await exists(join(folder, ".git"));
   if (fresh) await git(folder, "init", "--quiet", "--initial-branch=main");
   // A repository that is there is the user's to play with: only what is missing comes back.
-  if (fresh) await copyTree(examples, folder);
+  if (fresh) await copyTree(apps, join(folder, "apps"));
   await git(folder, "add", "--all");
   const clean = await git(folder, "status", "--porcelain");
   if (clean.trim() !== "") {
@@ -37,50 +34,49 @@ export async function makeRepository(examples: string, folder: string): Promise<
   }
 }
 
-/** Objects of the demo: each app of the repository on each cluster. */
-export function demoObjects(o: {
-  namespace: string;
-  repositoryUrl: string;
-  apps: readonly string[];
-  clusters: ReadonlyMap<string, string>;
-}): DemoObject[] {
-  const { namespace } = o;
-  const clusters = [...o.clusters].flatMap(([name, kubeconfig]): DemoObject[] => [
-    {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: `${name}-kubeconfig`, namespace },
-      stringData: { kubeconfig },
-    },
-    {
-      apiVersion: API_VERSION,
-      kind: "Cluster",
-      metadata: { name, namespace },
-      spec: { kubeconfigSecretRef: { name: `${name}-kubeconfig` } },
-    },
-  ]);
-  const repository: DemoObject = {
-    apiVersion: API_VERSION,
-    kind: "GitRepository",
-    metadata: { name: REPOSITORY, namespace },
-    spec: { url: o.repositoryUrl, ref: { branch: "main" }, interval: "5s" },
-  };
-  const releases = o.apps.flatMap((app) =>
-    [...o.clusters.keys()].map((cluster): DemoObject => ({
-      apiVersion: API_VERSION,
-      kind: "Release",
-      metadata: { name: `${app}-${cluster}`, namespace },
-      spec: { cluster: { name: cluster }, source: { git: { repository: REPOSITORY, path: `apps/${app}` } } },
-    }))
-  );
-  return [...clusters, repository, ...releases];
+/** The objects of `examples/convoy`, as a user would apply them, in the demo's namespace. */
+export async function readDemoObjects(examples: string, namespace: string): Promise<DemoObject[]> {
+  const folder = join(examples, "convoy");
+  const files: string[] = [];
+  for await (const entry of Deno.readDir(folder)) if (entry.name.endsWith(".yaml")) files.push(entry.name);
+  const objects: DemoObject[] = [];
+  for (const file of files.sort()) {
+    for (const { value } of parseDocuments(await Deno.readTextFile(join(folder, file)), { file })) {
+      const object = value as unknown as DemoObject;
+      objects.push({ ...object, metadata: { ...object.metadata, namespace } });
+    }
+  }
+  return objects;
 }
 
-/** Names of the folders in `apps/`. */
-export async function appsOf(examples: string): Promise<string[]> {
-  const names: string[] = [];
-  for await (const entry of Deno.readDir(join(examples, "apps"))) if (entry.isDirectory) names.push(entry.name);
-  return names.sort();
+/** Names of the Clusters among them. */
+export function clusterNames(objects: readonly DemoObject[]): string[] {
+  return objects.filter((o) => o.kind === "Cluster").map((o) => o.metadata.name);
+}
+
+/** Points the examples at the demo's own repository and clusters, and adds the Secrets with their kubeconfigs. */
+export function bindDemoObjects(
+  objects: readonly DemoObject[],
+  o: { repositoryUrl: string; kubeconfigs: ReadonlyMap<string, string> },
+): DemoObject[] {
+  const secrets: DemoObject[] = [];
+  const bound = objects.map((object): DemoObject => {
+    const spec = object.spec as Record<string, unknown>;
+    if (object.kind === "GitRepository") return { ...object, spec: { ...spec, url: o.repositoryUrl, interval: "5s" } };
+    const kubeconfig = o.kubeconfigs.get(object.metadata.name);
+    if (object.kind === "Cluster" && kubeconfig !== undefined) {
+      const { name, key = "kubeconfig" } = spec.kubeconfigSecretRef as { name: string; key?: string };
+      const { namespace } = object.metadata;
+      secrets.push({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name, namespace },
+        stringData: { [key]: kubeconfig },
+      });
+    }
+    return object;
+  });
+  return [...secrets, ...bound];
 }
 
 async function git(cwd: string, ...args: string[]): Promise<string> {

@@ -15,7 +15,7 @@ export class UsageError extends Error {
 /** Checks the value of `-o`. @throws UsageError */
 export function parseFormat<T extends Format = Format>(
   value: string,
-  allowed: readonly T[] = FORMATS as readonly T[],
+  allowed: readonly T[] = FORMATS as readonly Format[] as readonly T[],
 ): T {
   const found = allowed.find((f) => f === value);
   if (!found) throw new UsageError(`Cannot print as "${value}": -o takes ${allowed.join(", ")}`);

@@ -8,7 +8,7 @@ import type { Resource } from "../../shared/kube/types.ts";
 import type { KubeClient } from "../../shared/kube/contract.ts";
 import { createLogger, stopOnSignals, systemClock } from "../../shared/runtime/mod.ts";
 import { CLUSTERS, GIT_REPOSITORIES, RELEASES, SECRETS } from "../../shared/api/mod.ts";
-import { appsOf, type DemoObject, demoObjects, makeRepository } from "../demo_objects.ts";
+import { bindDemoObjects, clusterNames, type DemoObject, makeRepository, readDemoObjects } from "../demo_objects.ts";
 import { showUntil } from "../live_table.ts";
 import { UsageError } from "../output.ts";
 import { type RunningProcess, startProcess } from "../process.ts";
@@ -16,7 +16,6 @@ import { completeRunOptions } from "../run_options.ts";
 import type { Print } from "./shared.ts";
 
 const NAMESPACE = "default";
-const SIM_CLUSTERS = ["sim-1", "sim-2", "sim-3"];
 
 interface DemoFlags {
   once?: boolean;
@@ -68,21 +67,23 @@ async function demo(o: DemoFlags, timeoutMs: number, print: Print): Promise<void
   const logger = createLogger({ format: "text", level: options.logLevel });
   const stop = stopOnSignals({ logger });
   const started = Date.now();
+  const examples = await examplesFolder();
+  const described = await readDemoObjects(examples, NAMESPACE);
+  const names = clusterNames(described);
   const simulated = await startSimClusters({
-    names: SIM_CLUSTERS,
+    names,
     listen: "127.0.0.1:0",
     dataDir: join(dir, "clusters"),
     clock: systemClock,
     logger,
   });
   try {
-    print(`three simulated clusters: ${SIM_CLUSTERS.join(", ")}`);
+    print(`${names.length} simulated clusters: ${names.join(", ")}`);
     const running = await startProcess(options, { logger, signal: stop.signal });
     try {
       print(`API server: ${running.ready.url}`);
-      const examples = await examplesFolder();
       const repository = join(dir, "repository");
-      await makeRepository(examples, repository);
+      await makeRepository(join(examples, "apps"), repository);
       print(`Git repository: ${repository}`);
       const kubeconfigs = new Map(
         await Promise.all([...simulated.clusters].map(async ([name, c]) => {
@@ -91,22 +92,17 @@ async function demo(o: DemoFlags, timeoutMs: number, print: Print): Promise<void
           return [name, text] as const;
         })),
       );
-      const objects = demoObjects({
-        namespace: NAMESPACE,
-        repositoryUrl: `file://${repository}`,
-        apps: await appsOf(examples),
-        clusters: kubeconfigs,
-      });
+      const objects = bindDemoObjects(described, { repositoryUrl: `file://${repository}`, kubeconfigs });
       await applyAll(running.admin!, objects);
       print("");
-      const names = new Set(objects.filter((x) => x.kind === "Release").map((x) => x.metadata.name));
-      await showUntil(running.admin!, NAMESPACE, names, {
+      const releases = new Set(objects.filter((x) => x.kind === "Release").map((x) => x.metadata.name));
+      await showUntil(running.admin!, NAMESPACE, releases, {
         terminal: Deno.stdout.isTerminal(),
         write: (text) => Deno.stdout.writeSync(new TextEncoder().encode(text)),
         signal: AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]),
       });
       print(
-        `\nAll ${names.size} Releases are Applied, InSync, Healthy and rolled out, ${
+        `\nAll ${releases.size} Releases are Applied, InSync, Healthy and rolled out, ${
           ((Date.now() - started) / 1000).toFixed(1)
         } s after the start.`,
       );
@@ -128,12 +124,12 @@ async function linger(dir: string, running: RunningProcess, print: Print): Promi
 Look further, in another terminal:
   export KUBECONFIG=${running.ready.kubeconfig}
   kubectl get releases
-  kubectl describe release web-sim-1
-  kubectl get releaseinventory web-sim-1 -o yaml
+  kubectl describe release north-web
+  kubectl get releaseinventory north-web -o yaml
   deno task convoy get releases -o wide --kubeconfig ${running.ready.kubeconfig}
-  deno task convoy events web-sim-1 --kubeconfig ${running.ready.kubeconfig}
+  deno task convoy events north-web --kubeconfig ${running.ready.kubeconfig}
 Change something on a cluster and see InSync turn False:
-  kubectl --kubeconfig ${join(dir, "sim-1.kubeconfig")} -n web scale deployment web --replicas=7
+  kubectl --kubeconfig ${join(dir, "north.kubeconfig")} -n shop scale deployment web --replicas=7
 Change ${join(dir, "repository")}, commit, and see it rolled out.
 Metrics: http://${running.ready.metrics}/metrics
 Ctrl-C ends the demo; the next one goes on from here.`);
