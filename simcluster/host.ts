@@ -58,11 +58,12 @@ export class Host implements ApiHandler {
       const cluster = this.#find(name);
       const path = request.path.replace(PREFIX, "") || "/";
       try {
-        return await cluster.handle({ ...request, path: path.startsWith("/") ? path : `/${path}` });
+        const answer = await cluster.handle({ ...request, path: path.startsWith("/") ? path : `/${path}` });
+        const { body } = answer;
+        return typeof body === "string" || body instanceof Uint8Array ? answer : { ...answer, body: resetting(body) };
       } catch (error) {
         // The connection is reset, as with a host that is not there.
-        if (error instanceof ClusterDown) throw new ClientGone(error.message);
-        throw error;
+        throw asReset(error);
       }
     }
     const url = new URL(request.path, "https://sim");
@@ -130,6 +131,19 @@ export class Host implements ApiHandler {
       else cluster.faults.set(faults);
     }
     return json({ clusters: hit.map((c) => c.name), faults: hit[0]?.faults.current as unknown as JsonValue ?? {} });
+  }
+}
+
+function asReset(error: unknown): unknown {
+  return error instanceof ClusterDown ? new ClientGone(error.message) : error;
+}
+
+/** A stream whose connection is reset when its cluster goes down. */
+async function* resetting(body: AsyncIterable<string>): AsyncIterable<string> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw asReset(error);
   }
 }
 
