@@ -11,7 +11,7 @@ import {
 } from "../kube/mod.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Metrics } from "../runtime/metrics.ts";
-import { TargetError } from "./contract.ts";
+import { TargetError, type TargetProblem } from "./contract.ts";
 
 /** What makes connections; replaced in tests. */
 export interface ConnectionOptions {
@@ -70,6 +70,7 @@ export async function connectionOf(
     if (!(error instanceof KubeconfigError) && !(error instanceof TypeError)) throw error;
     throw new TargetError("ClusterUnreachable", `${clusterName(key)} cannot be used: ${error.message}`, {
       cause: error,
+      problem: "KubeconfigInvalid",
     });
   }
   const client = createKubeClient(transport, {
@@ -86,18 +87,24 @@ async function readKubeconfig(
   key: string,
   client: KubeClient,
 ): Promise<{ text: string; label: string }> {
-  const fail = (why: string): never => {
-    throw new TargetError("ClusterUnreachable", `${clusterName(key)} cannot be used: ${why}`);
+  const fail = (problem: TargetProblem, why: string): never => {
+    throw new TargetError("ClusterUnreachable", `${clusterName(key)} cannot be used: ${why}`, { problem });
   };
   const ref = cluster.spec.kubeconfigSecretRef;
   if (!ref?.name) {
-    return fail("it names no kubeconfig; set spec.kubeconfigSecretRef.name, or spec.inCluster: true");
+    return fail(
+      "KubeconfigInvalid",
+      "it names no kubeconfig; set spec.kubeconfigSecretRef.name, or spec.inCluster: true",
+    );
   }
   const namespace = cluster.metadata.namespace ?? "";
   const field = ref.key || "kubeconfig";
   const secret = await client.get<Secret>(SECRETS, { namespace, name: ref.name }).catch((error) => {
     if (hasReason(error, "NotFound")) {
-      return fail(`Secret ${namespace}/${ref.name} does not exist; create it with a kubeconfig under key "${field}"`);
+      return fail(
+        "SecretNotFound",
+        `Secret ${namespace}/${ref.name} does not exist; create it with a kubeconfig under key "${field}"`,
+      );
     }
     throw error;
   });
@@ -105,6 +112,7 @@ async function readKubeconfig(
   if (encoded === undefined) {
     const keys = Object.keys(secret.data ?? {}).slice(0, 10).map((k) => `"${k}"`).join(", ");
     return fail(
+      "SecretKeyMissing",
       `Secret ${namespace}/${ref.name} has no key "${field}" (it has ${keys || "no keys"}); ` +
         `put the kubeconfig there, or set spec.kubeconfigSecretRef.key`,
     );
@@ -114,6 +122,6 @@ async function readKubeconfig(
     const bytes = Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0));
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), label };
   } catch {
-    return fail(`${label} is not text`);
+    return fail("KubeconfigInvalid", `${label} is not text`);
   }
 }

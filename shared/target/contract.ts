@@ -10,14 +10,20 @@ import type { KubeObject, Resource, Unstructured } from "../kube/types.ts";
 /** Why a target cannot be used; `reason` is the reason of the status words (design.md §2). */
 export class TargetError extends Error {
   override readonly name = "TargetError";
+  /** What is wrong with the Cluster's settings, where that is why. */
+  readonly problem?: TargetProblem;
   constructor(
     readonly reason: "ClusterNotFound" | "ClusterUnreachable" | "Suspended",
     message: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { problem?: TargetProblem },
   ) {
     super(message, options);
+    if (options?.problem) this.problem = options.problem;
   }
 }
+
+/** What can be wrong with the settings of a Cluster. */
+export type TargetProblem = "SecretNotFound" | "SecretKeyMissing" | "KubeconfigInvalid";
 
 /** Group and kind (or one version of it) on a target. */
 export interface GroupKind {
