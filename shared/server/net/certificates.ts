@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../runtime/clock.ts";
 import { readFileIfThere, writeFileAtomic } from "./files.ts";
-import { inspect, issueClient, issueServer, type KeyPair, makeAuthority } from "./issue.ts";
+import { checkPair, inspect, issueClient, issueServer, type KeyPair, makeAuthority } from "./issue.ts";
 
 const DAY = 86_400_000;
 const CA_VALID = 3650 * DAY;
@@ -87,7 +87,8 @@ async function load(path: string, mend: string): Promise<{ pair: KeyPair; rest: 
     const keyPem = blocks.find((block) => block.label === "PRIVATE KEY")?.pem;
     const [certPem, ...rest] = blocks.filter((block) => block.label === "CERTIFICATE").map((block) => block.pem);
     if (!keyPem || !certPem) throw new Error("it has no key and certificate");
-    for (const pem of [certPem, ...rest]) inspect(pem);
+    for (const pem of rest) inspect(pem);
+    await checkPair({ keyPem, certPem });
     return { pair: { keyPem, certPem }, rest };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

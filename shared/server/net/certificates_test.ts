@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { FakeClock } from "../../runtime/clock.ts";
 import { loadCertificates } from "./certificates.ts";
-import { inspect } from "./issue.ts";
+import { inspect, makeAuthority } from "./issue.ts";
 
 const DAY = 86_400_000;
 const HOSTS = ["localhost", "127.0.0.1", "::1"];
@@ -66,10 +66,19 @@ Deno.test("loadCertificates refuses files that it cannot read and leaves them as
     const clock = new FakeClock();
     await loadCertificates(folder, HOSTS, clock);
     const good = await Deno.readTextFile(`${folder}/ca.pem`);
-    for (const bad of ["", "junk", good.slice(0, 300), good.replace(/[A-Za-z]{20}/, "A".repeat(20))]) {
+    const otherKey = (await makeAuthority("other", { now: clock.now(), ms: DAY })).keyPem;
+    for (
+      const bad of [
+        "",
+        "junk",
+        good.slice(0, 300),
+        good.replace(/[A-Za-z]{20}/, "A".repeat(20)),
+        otherKey + good.slice(otherKey.length),
+      ]
+    ) {
       await Deno.writeTextFile(`${folder}/ca.pem`, bad);
       await assert.rejects(
-        loadCertificates(folder, HOSTS, clock).then((c) => c.issueClient("u", [])),
+        loadCertificates(folder, HOSTS, clock),
         /Cannot use the certificates in .*ca\.pem: .*\(clients trust it: restore it, or remove it to make new ones\)/,
       );
       assert.equal(await Deno.readTextFile(`${folder}/ca.pem`), bad);

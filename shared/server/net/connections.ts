@@ -11,16 +11,29 @@ import type { Incoming } from "./exchange.ts";
 export class Connections {
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** HTTP/1.1 connections on which no request is being handled: each may wait only so long for its next one. */
+  readonly #waiting = new Map<Socket, () => void>();
   #active = 0;
   #idle: (() => void)[] = [];
 
-  constructor(readonly server: Http2SecureServer, readonly logger: Logger) {
-    const broken = (what: string) => (error: Error, about?: { destroy?(): void }) => {
+  /** `headMs`: time for the head of a request to arrive on a connection of HTTP/1.1, ms. */
+  constructor(
+    readonly server: Http2SecureServer,
+    readonly logger: Logger,
+    readonly clock: Clock,
+    readonly headMs: number,
+  ) {
+    const broken = (what: string) => (error: Error & { code?: string }, about?: Socket | ServerHttp2Session) => {
       logger.debug("A peer broke its connection", { what, error: error?.message });
-      about?.destroy?.();
+      if (what === "http1" && about && "end" in about && about.writable) about.end(refusal(error.code));
+      else about?.destroy?.();
     };
     server.on("connection", (socket: Socket) => this.#track(this.#sockets, socket));
-    server.on("secureConnection", (socket: Socket) => this.#track(this.#sockets, socket));
+    server.on("secureConnection", (socket: TLSSocket) => {
+      this.#track(this.#sockets, socket);
+      socket.on("close", () => this.#stopWaiting(socket));
+      if (socket.alpnProtocol !== "h2") this.#wait(socket);
+    });
     server.on("session", (session: ServerHttp2Session) => {
       this.#track(this.#sessions, session);
       session.on("frameError", () => session.destroy());
@@ -42,21 +55,35 @@ export class Connections {
     return this.#active;
   }
 
+  #wait(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#stopWaiting(socket);
+    this.#waiting.set(socket, this.clock.after(this.headMs, () => socket.destroy()));
+  }
+
+  #stopWaiting(socket: Socket): void {
+    this.#waiting.get(socket)?.();
+    this.#waiting.delete(socket);
+  }
+
   /** Counts a request until the returned function is called. */
-  begin(): () => void {
+  begin(request: Incoming): () => void {
     this.#active++;
+    const socket = "stream" in request ? undefined : request.socket;
+    if (socket) this.#stopWaiting(socket);
     return () => {
+      if (socket) this.#wait(socket);
       if (--this.#active === 0) { for (const done of this.#idle.splice(0)) done(); }
     };
   }
 
   /** Takes no new connections, lets running requests end for `graceMs`, then cuts what is left. */
-  async close(graceMs: number, clock: Clock): Promise<void> {
+  async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     for (const session of this.#sessions) session.close();
     if (this.#active > 0) {
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(graceMs, resolve);
+        const cancel = this.clock.after(graceMs, resolve);
         this.#idle.push(() => {
           cancel();
           resolve();
@@ -64,16 +91,16 @@ export class Connections {
       });
     }
     // A last answer may still be on its way out: sessions close by themselves when it is; then the rest is cut.
-    await this.#gone(Math.min(graceMs, 500), clock);
+    await this.#gone(Math.min(graceMs, 500));
     for (const session of this.#sessions) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
-  async #gone(ms: number, clock: Clock): Promise<void> {
+  async #gone(ms: number): Promise<void> {
     if (this.#sessions.size === 0) return;
     await new Promise<void>((resolve) => {
-      const cancel = clock.after(ms, resolve);
+      const cancel = this.clock.after(ms, resolve);
       for (const session of this.#sessions) {
         session.once("close", () => {
           if (this.#sessions.size > 0) return;
@@ -83,6 +110,12 @@ export class Connections {
       }
     });
   }
+}
+
+/** What a peer of HTTP/1.1 is told whose request cannot be read. */
+function refusal(code: string | undefined): string {
+  const line = code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
 }
 
 /** The verified certificate of the peer of a request; `"bad"` when it showed one that is not trusted. */

@@ -68,6 +68,20 @@ export function inspect(
   };
 }
 
+/** Checks that key and certificate belong together. @throws Error when one cannot be read, or they do not */
+export async function checkPair({ certPem, keyPem }: KeyPair): Promise<void> {
+  const probe = crypto.getRandomValues(new Uint8Array(32));
+  let signature: ArrayBuffer;
+  try {
+    signature = await crypto.subtle.sign(ALGORITHM, await importKey(keyPem), probe);
+  } catch (error) {
+    throw new Error("its key cannot be read", { cause: error });
+  }
+  const publicKey = await new x509.X509Certificate(certPem).publicKey.export(ALGORITHM, ["verify"]);
+  if (await crypto.subtle.verify(ALGORITHM, publicKey, signature, probe)) return;
+  throw new Error("its key is not that of its certificate");
+}
+
 async function issue(
   ca: KeyPair,
   subject: x509.JsonName,

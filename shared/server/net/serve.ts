@@ -46,7 +46,7 @@ export interface HttpsOptions {
 export interface HttpsLimits {
   /** Bytes of a request body. @default 3 MiB */
   body: number;
-  /** For the body to arrive. @default 30_000 */
+  /** For the body to arrive; on HTTP/1.1 also for the head. @default 30_000 */
   bodyMs: number;
   /** For the handler to answer (a watch answers at once). @default 60_000 */
   answerMs: number;
@@ -96,7 +96,7 @@ export async function serveHttps(options: HttpsOptions): Promise<HttpsServer> {
     handshakeTimeout: 10_000,
     settings: { maxConcurrentStreams: front.limits.streams, maxHeaderListSize: 64 * 1024 },
   }, (request, response) => void front.handle(request, response as Outgoing));
-  const connections = front.connections = new Connections(server, front.logger);
+  const connections = front.connections = new Connections(server, front.logger, front.clock, front.limits.bodyMs);
   const port = await listen(server, hostname, options.port ?? 0);
   server.on("error", (error) => front.logger.error("The server's socket failed", error));
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
@@ -107,7 +107,7 @@ export async function serveHttps(options: HttpsOptions): Promise<HttpsServer> {
     renew: ({ certPem, keyPem }) => server.setSecureContext({ cert: certPem, key: keyPem, ca: [options.clientCaPem] }),
     async close(graceMs = 5_000) {
       front.stop();
-      await connections.close(graceMs, front.clock);
+      await connections.close(graceMs);
     },
   };
 }
@@ -147,7 +147,7 @@ class Front {
 
   /** Never throws: whatever happens is answered, or ends this one exchange. */
   async handle(request: Incoming, response: Outgoing): Promise<void> {
-    const end = this.connections.begin();
+    const end = this.connections.begin(request);
     const abort = new AbortController();
     const onClose = () => abort.abort();
     response.on("close", onClose);

@@ -129,6 +129,31 @@ Deno.test("serveHttps: a body that does not come is 408, a handler that does not
   });
 });
 
+Deno.test("serveHttps: a connection of HTTP/1.1 whose request head does not come is closed", async () => {
+  const clock = new FakeClock();
+  await using(start(() => json({ ok: true }), { clock }), async (r) => {
+    const connection = await Deno.connectTls({
+      hostname: "localhost",
+      port: r.server.port,
+      caCerts: [r.certificates.caPem],
+    });
+    const send = (text: string) => connection.write(new TextEncoder().encode(text));
+    const buffer = new Uint8Array(4096);
+    const timers = async (n: number) => {
+      while (clock.pending !== n) await new Promise((resolve) => setTimeout(resolve, 1));
+    };
+    await send("GET /x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice-token\r\n\r\n");
+    assert.match(new TextDecoder().decode(buffer.subarray(0, await connection.read(buffer) ?? 0)), /^HTTP\/1.1 200/);
+    await send("GET /x HTTP/1.1\r\nHost:");
+    await timers(1);
+    await clock.advance(30_000);
+    let n = 0;
+    while (n !== null) n = (await connection.read(buffer).catch(() => null)) as number;
+    connection.close();
+    assert.equal(r.asked.length, 1);
+  });
+});
+
 Deno.test("serveHttps: a handler that throws gives a Status and not its message", () =>
   using(
     start(({ path }) => {
