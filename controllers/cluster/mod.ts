@@ -1,0 +1,2 @@
+/** The Cluster controller: role `cluster`. @module */
+export { clusterRole } from "./controller.ts";
