@@ -116,7 +116,9 @@ function describe(object: Obj, request: ApplyRequest): string {
     return typeof value === "string" ? value : "";
   };
   const kind = getKey(object, "kind");
-  return `${text("namespace")}/${text("name")}; ${request.apiVersion}, Kind=${typeof kind === "string" ? kind : ""}`;
+  // Go prints the empty group of core kinds with its slash.
+  const version = request.apiVersion.includes("/") ? request.apiVersion : `/${request.apiVersion}`;
+  return `${text("namespace")}/${text("name")}; ${version}, Kind=${typeof kind === "string" ? kind : ""}`;
 }
 
 /** The set a body would own if it were applied: for callers that want to know without applying. */

@@ -38,15 +38,13 @@ export function goQuote(text: string): string {
   return out + '"';
 }
 
-/** A number as `%v` prints it: integers plain, floats with the shortest digits and an exponent from 1e21 (%e). */
+/** A number as `%v` prints it: integers plain; floats with the shortest digits, and an exponent from 1e+06 on. */
 export function goNumber(value: number | bigint): string {
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return String(Object.is(value, -0) ? 0 : value);
   const [mantissa, exponent] = value.toExponential().split("e") as [string, string];
   const e = Number(exponent);
-  if (e < -4 || e >= 21) {
-    return `${mantissa}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
-  }
-  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  if (e >= -4 && e < 6) return String(value);
+  return `${mantissa}e${e < 0 ? "-" : "+"}${String(Math.abs(e)).padStart(2, "0")}`;
 }
 
 /** `%v`. */

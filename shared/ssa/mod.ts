@@ -19,6 +19,11 @@
  * 2. {@link updateManagedFields} (before mutating admission, and before status is reset), then validation
  * 3. {@link resetFields}, {@link finishWrite} as above
  *
+ * SCALE: put the number into the object, then {@link updateScale} instead of {@link updateManagedFields}.
+ *
+ * What kinds do to `metadata` on the way in (empty labels, annotations, finalizers and nulls vanish) has to be done before
+ * {@link updateManagedFields}: nobody owns what is not stored.
+ *
  * On create `live` is undefined. `live` must be given as stored (with managedFields). Pruned and defaulted is the caller's
  * business: the library neither adds defaults (except the defaults of list keys, to identify items) nor drops fields.
  *
@@ -28,6 +33,8 @@ export type * from "./contract.ts";
 export { ConflictError, TypedError } from "./errors.ts";
 export { applyPatch, BEFORE_FIRST_APPLY } from "./apply.ts";
 export { updateManagedFields } from "./update.ts";
+export { updateScale } from "./scale.ts";
+export type { ScaleRequest } from "./scale.ts";
 export { finishWrite, isNoOp, resetFields } from "./finish.ts";
 export type { FinishResult } from "./finish.ts";
 export { childOf, compilePart, compileSchema, deducedSchema, isNamedField, objectMeta } from "./schema.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 import type { Obj, Value } from "./contract.ts";
-import { goQuote } from "./go_text.ts";
-import { compareBytes, compareValue, isObj, putKey } from "./value.ts";
+import { goNumber, goQuote } from "./go_text.ts";
+import { compareBytes, compareValue, isObj } from "./value.ts";
 
 /** An element taken apart. */
 export type PathElement =
@@ -202,12 +202,6 @@ export function pathText(path: readonly string[]): string {
 
 function valueText(value: Value): string {
   if (typeof value === "string") return goQuote(value);
+  if (typeof value === "number" || typeof value === "bigint") return goNumber(value);
   return encodeJson(value);
-}
-
-/** Builds an object from the key fields of an element: used when an item is known only by its path. */
-export function fieldsOf(fields: readonly [string, Value][]): Obj {
-  const out: Obj = {};
-  for (const [name, value] of fields) putKey(out, name, value);
-  return out;
 }
