@@ -104,6 +104,6 @@ export interface Condition {
   status: "True" | "False" | "Unknown";
   reason: string;
   message: string;
-  observedGeneration?: number;
+  observedGeneration?: number | undefined;
   lastTransitionTime: string;
 }
