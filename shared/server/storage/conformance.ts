@@ -8,7 +8,6 @@ import assert from "node:assert/strict";
 import { type Storage, StorageClosed, StorageCompacted, StorageConflict, StorageFuture } from "./contract.ts";
 import { collect, type StorageFactory, withStorage } from "./conformance_kit.ts";
 import { conformToModel } from "./conformance_model.ts";
-import { StorageOverflow, watchEvents } from "./watch_buffer.ts";
 
 export type { StorageFactory } from "./conformance_kit.ts";
 
@@ -210,22 +209,6 @@ export function storageConformance(name: string, make: StorageFactory): void {
     assert.deepEqual(revisions, revisions.toSorted((x, y) => x - y));
     cancel();
     other.cancel();
-  });
-
-  test("watchEvents: a reader that falls behind its buffer gets an overflow, not a gap", async (store) => {
-    const events = await watchEvents(store, "/g/r/", await store.currentRevision(), { limit: 3 });
-    for (let i = 0; i < 4; i++) await store.create(`/g/r/${i}`, "v");
-    await assert.rejects(events.next(), StorageOverflow);
-  });
-
-  test("watchEvents ends with its signal", async (store) => {
-    const abort = new AbortController();
-    const events = await watchEvents(store, "/g/r/", await store.currentRevision(), { signal: abort.signal });
-    await store.create("/g/r/a", "v");
-    assert.equal((await events.next()).value?.key, "/g/r/a");
-    const next = events.next();
-    abort.abort();
-    assert.equal((await next).done, true);
   });
 
   test("large and strange values come back as they were", async (store) => {

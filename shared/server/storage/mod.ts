@@ -5,4 +5,3 @@ export { MemoryStorage, type MemoryStorageOptions } from "./memory.ts";
 export { openStorage } from "./open.ts";
 export { SqliteStorage, type SqliteStorageOptions } from "./sqlite.ts";
 export { StorageOpenError } from "./sqlite_open.ts";
-export { StorageOverflow, watchEvents } from "./watch_buffer.ts";

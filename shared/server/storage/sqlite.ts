@@ -22,6 +22,8 @@ export interface SqliteStorageOptions {
   history?: Partial<HistoryLimits>;
   /** @default systemClock */
   clock?: Clock;
+  /** Largest size of the file in pages of 4096 bytes; writes beyond fail. @default SQLite's own limit */
+  maxPages?: number;
   /** Called after each transaction with the number of its writes and its duration in seconds. */
   onCommit?(writes: number, seconds: number): void;
 }
@@ -49,7 +51,9 @@ export class SqliteStorage implements Storage {
   constructor(file: string, readonly options: SqliteStorageOptions = {}) {
     this.#limits = { count: 20_000, ageMs: 600_000, ...options.history };
     this.#times = new RevisionTimes(options.clock ?? systemClock);
-    this.#sql = new SqliteStatements(openDatabase(file));
+    const db = openDatabase(file);
+    if (options.maxPages) db.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
+    this.#sql = new SqliteStatements(db);
     const { current, compacted } = this.#sql.revisions();
     this.#revision = this.#next = current;
     this.#compacted = compacted;
