@@ -18,6 +18,7 @@ import {
   resetFields,
   TypedError,
   updateManagedFields,
+  updateScale,
   validateManagedFields,
   type Value,
 } from "./mod.ts";
@@ -145,10 +146,8 @@ class Replay {
   /** True when the step was the library's to decide. */
   private step(step: Step, where: string): boolean {
     const expect = step.expect!;
-    if (step.op === "get" || step.subresource === "scale") {
-      if (expect.stored) this.live = this.adopt(expect.stored);
-      return false;
-    }
+    if (step.op === "get") return false;
+    if (step.subresource === "scale") return this.scale(step, where);
     if (step.op === "delete") {
       if (expect.code === 200) this.live = expect.exists === false ? undefined : this.live;
       if (expect.exists === undefined && expect.code === 200 && !this.live?.metadata) this.live = undefined;
@@ -173,6 +172,26 @@ class Replay {
       return true;
     }
     this.compareStored(outcome, expect, where);
+    return true;
+  }
+
+  private scale(step: Step, where: string): boolean {
+    if (step.op === "apply" || step.expect?.code !== 200) return false;
+    const spec = (step.body as Obj).spec as Obj;
+    const live = this.live!;
+    const next = { ...live, spec: { ...live.spec as Obj, replicas: spec.replicas! } };
+    const apiVersion = this.apiVersion(this.sequence.kind.version);
+    const manager = step.manager ?? "";
+    const scaled = updateScale({
+      kind: this.kind,
+      apiVersion,
+      live,
+      next,
+      replicasPath: ["spec", "replicas"],
+      manager,
+    });
+    const { object, noop } = finishWrite(live, this.serverSet(scaled));
+    this.compareStored({ object, noop, previous: live }, step.expect, where);
     return true;
   }
 
