@@ -56,8 +56,9 @@ export class FakeClock implements Clock {
   get pending(): number {
     return this.#timers.size;
   }
-  /** Moves time on and fires what falls due, in order; lets promises settle after each timer. */
+  /** Moves time on and fires what falls due, in order; lets promises settle before and after each timer. */
   async advance(ms: number): Promise<void> {
+    await settle();
     const end = this.#now + ms;
     for (;;) {
       let next: { at: number; f: () => void } | undefined;
