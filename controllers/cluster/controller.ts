@@ -82,7 +82,7 @@ class Lifelines {
         onChange() {},
         onDelete() {},
         // Not allowed to watch: the interval must do.
-        onLost: (error) => error instanceof StatusError && error.code === 403 && remove(),
+        onLost: (error) => error instanceof StatusError && error.code === 403 && this.drop(key),
       });
       this.#removers.set(key, remove);
     } catch (error) {

@@ -45,7 +45,7 @@ export function nextStatus(cluster: Cluster, findings: Findings, now: number): C
   if (deletion !== undefined) {
     conditions.push(transition(findCondition(status.conditions, "Deleting"), {
       type: "Deleting",
-      status: "False",
+      status: "True",
       reason: "ReleasesRemain",
       message: deletion,
       observedGeneration: generation,

@@ -127,7 +127,11 @@ const retention = {
 
 /** `spec` of a Release. */
 export const releaseSpec = z.object({
-  cluster: z.object({ name: objectName() }).describe("The Cluster in the namespace of the Release."),
+  // The inventory tells objects, not clusters: a Release that moved would leave all it had on the old one.
+  cluster: withRules(z.object({ name: objectName() }), {
+    rule: "self.name == oldSelf.name",
+    message: "the cluster of a Release cannot change: delete the Release and create another",
+  }).describe("The Cluster in the namespace of the Release."),
   clusterWave: int(0, 1_000_000).default(0)
     .describe("Waits until every Release of a lower wave on the cluster is Applied and Healthy."),
   source,
