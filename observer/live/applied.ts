@@ -3,25 +3,30 @@ import type { Release } from "../../shared/api/mod.ts";
 import type { Member } from "../../shared/inventory/mod.ts";
 import { findCondition } from "../../shared/status/mod.ts";
 
+/** The render that the controller rolls out, or rolled out last. `status.renderRef` follows when all of it is applied. */
+function currentRender(release: Release): string | undefined {
+  return release.status?.renders?.at(-1)?.renderRef ?? release.status?.renderRef;
+}
+
 /**
  * True when the target has accepted this member at its `renderRef`: all of the render is applied, or all of the
  * member's wave. The controller writes both after the fact, so a stale cache can only say "not yet".
  */
 export function isApplied(release: Release, member: Member): boolean {
   const status = release.status;
-  if (!status || status.renderRef !== member.renderRef) return false;
-  if (findCondition(status.conditions, "Applied")?.status === "True") return true;
+  if (!status || currentRender(release) !== member.renderRef) return false;
+  if (status.renderRef === member.renderRef && findCondition(status.conditions, "Applied")?.status === "True") {
+    return true;
+  }
   const wave = status.waves?.find((w) => w.wave === (member.wave ?? 0));
   return wave !== undefined && wave.objects > 0 && wave.applied >= wave.objects;
 }
 
 /** Members without those that left the render and only wait to be deleted. */
 export function stayingMembers(release: Release, members: readonly Member[]): Member[] {
-  const current = release.status?.renderRef;
+  const current = currentRender(release);
   if (current === undefined || !members.some((m) => m.renderRef === current)) return [...members];
-  const newer = new Set(members.filter((m) => m.renderRef !== current).map((m) => m.renderRef));
-  if (newer.size === 0) return [...members];
-  // A Put that the status has not caught up with has newer refs beside the current one: nobody is on the way out yet.
+  // A Put that the status has not caught up with has newer refs beside the current one: those members stay.
   return members.filter((m) => m.renderRef === current || !wasSeenAt(m));
 }
 
