@@ -12,8 +12,8 @@ import { advance, formatPath, listKeys, type Pattern, type Step } from "./path.t
 export interface DiffOptions {
   /** Paths that do not count. */
   ignore?: readonly Pattern[];
-  /** Says that two different values mean the same at this path, e.g. quantities in a custom kind. */
-  same?(path: string, live: JsonValue, wanted: JsonValue): boolean;
+  /** Says that two different values mean the same at this place, e.g. quantities in a custom kind. */
+  same?(path: readonly Step[], live: JsonValue, wanted: JsonValue): boolean;
 }
 
 /** Fields of metadata that the server keeps. */
@@ -94,9 +94,8 @@ function compare(
   if (Array.isArray(live) && Array.isArray(wanted) && compareLists(live, wanted, fields, path, ignore, options, out)) {
     return;
   }
-  const text = formatPath(path);
-  if (live !== undefined && wanted !== undefined && options.same?.(text, live, wanted)) return;
-  out.push(text);
+  if (live !== undefined && wanted !== undefined && options.same?.(path, live, wanted)) return;
+  out.push(formatPath(path));
 }
 
 /** A map, or nothing beside a map of which some fields are ignored: then the others are named one by one. */

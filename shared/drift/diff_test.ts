@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cloneJson, type JsonObject, type JsonValue } from "../json/mod.ts";
-import { changedBeyondStatus, compileIgnore, diffPaths, sameQuantity } from "./mod.ts";
+import { changedBeyondStatus, compileIgnore, diffPaths, isQuantitySchema, sameQuantity } from "./mod.ts";
 
 const managed = (fieldsV1: object) => [{
   manager: "convoy",
@@ -205,3 +205,36 @@ for (
     assert.equal(sameQuantity(a, b), same);
   });
 }
+
+Deno.test("C20: only a field whose schema says so is a quantity", () => {
+  const quantity = {
+    "x-kubernetes-int-or-string": true,
+    pattern: "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?[0-9]+))?$",
+  };
+  const schema = {
+    properties: {
+      spec: {
+        properties: {
+          quota: quantity,
+          plain: { type: "string" },
+          port: { "x-kubernetes-int-or-string": true },
+          limits: { additionalProperties: quantity },
+          parts: { items: { properties: { size: quantity } } },
+        },
+      },
+    },
+  };
+  const same = (live: object, wanted: object) =>
+    diffPaths({ spec: live }, { spec: wanted }, {
+      same: (path, a, b) => sameQuantity(a, b) && isQuantitySchema(schema, path),
+    });
+  assert.deepEqual(same({ quota: "12" }, { quota: "12000m" }), []);
+  assert.deepEqual(same({ quota: "12" }, { quota: "13" }), ["/spec/quota"]);
+  assert.deepEqual(same({ limits: { cpu: 1 } }, { limits: { cpu: "1000m" } }), []);
+  assert.deepEqual(same({ plain: "1" }, { plain: "1000m" }), ["/spec/plain"]);
+  assert.deepEqual(same({ port: "1" }, { port: "1000m" }), ["/spec/port"]);
+  assert.equal(
+    isQuantitySchema(schema, [{ key: "spec" }, { key: "parts" }, { index: 0 }, { key: "size" }]),
+    true,
+  );
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { legacyRemovals } from "./mod.ts";
+import { legacyRemovals, parsePattern } from "./mod.ts";
 
 const entry = (manager: string, operation: string, fieldsV1: object, subresource?: string) => ({
   manager,
@@ -73,6 +73,10 @@ Deno.test("C04: items of keyed lists, whole or in part", () => {
 
 Deno.test("C04: fields that are gone already, and managedFields of a wrong shape, are passed over", () => {
   assert.deepEqual(removals(cfg({ a: "1" }, CSA), cfg({ a: "1" }, OURS, CSA)), []);
+  const wanted = cfg({ a: "1", old: "x" }, OURS, CSA);
+  const ignore = [parsePattern("/data/old")];
+  assert.deepEqual(legacyRemovals(cfg({ old: "x" }), wanted, LEGACY, "convoy", ignore), [], "ignored");
+  assert.deepEqual(removals(cfg({ old: "x" }), wanted), ["/data/old"], "live without managedFields");
   const odd = { metadata: { managedFields: [null, 3, { manager: "helm", operation: "Update", fieldsV1: "x" }] } };
   assert.deepEqual(removals(odd, odd), []);
   const broken = cfg({}, entry("helm", "Update", { "k:{": {}, "x": {}, "f:data": { "k:nope": {} } }));

@@ -2,5 +2,5 @@
 export { changedBeyondStatus, type DiffOptions, diffPaths } from "./diff.ts";
 export { type CompiledIgnore, compileIgnore, type IgnoreRules, type ObjectName } from "./ignore.ts";
 export { legacyRemovals } from "./legacy.ts";
-export { parsePattern, type Pattern } from "./path.ts";
-export { sameQuantity } from "./quantity.ts";
+export { formatPath, parsePattern, type Pattern, type Step } from "./path.ts";
+export { isQuantitySchema, sameQuantity } from "./quantity.ts";

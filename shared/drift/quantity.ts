@@ -1,5 +1,8 @@
 /** Quantities as Kubernetes writes them: `500m`, `1Gi`, `1e3`, `0.5`. Equal amounts in other spelling are the same (C20). @module */
 
+import { isObject, type JsonValue } from "../json/mod.ts";
+import type { Step } from "./path.ts";
+
 const SUFFIX: Record<string, readonly [base: bigint, exponent: number]> = {
   n: [10n, -9],
   u: [10n, -6],
@@ -39,4 +42,20 @@ function amount(value: unknown): bigint | undefined {
 export function sameQuantity(a: unknown, b: unknown): boolean {
   const x = amount(a);
   return x !== undefined && x === amount(b);
+}
+
+/**
+ * True when the OpenAPI schema of a custom kind says that the value at this place is a quantity: `int-or-string` with
+ * the pattern of quantities, as code generators write it. A plain string is none, however it looks (C20).
+ */
+export function isQuantitySchema(schema: JsonValue | undefined, path: readonly Step[]): boolean {
+  let node = schema;
+  for (const step of path) {
+    if (!isObject(node)) return false;
+    if ("index" in step) node = node.items;
+    else if (isObject(node.properties) && Object.hasOwn(node.properties, step.key)) node = node.properties[step.key];
+    else node = node.additionalProperties;
+  }
+  return isObject(node) && node["x-kubernetes-int-or-string"] === true && typeof node.pattern === "string" &&
+    node.pattern.includes("KMGTPE]i");
 }
