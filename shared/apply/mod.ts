@@ -11,6 +11,8 @@ export {
   objectKey,
 } from "./apply.ts";
 export { desiredObject, namespaceOf } from "./desired.ts";
+export { impersonation } from "./impersonation.ts";
 export { KeyLock } from "./key_lock.ts";
 export { judgeOwner, ownerText } from "./owner.ts";
+export { OWNER_ANNOTATION, OWNER_LABEL } from "../target/owner.ts";
 export { releaseObject, removeObject, type RemoveOutcome } from "./remove.ts";
