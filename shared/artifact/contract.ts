@@ -7,7 +7,7 @@ export interface ArtifactRef {
   /** e.g. `main@sha1:COMMIT`. */
   revision: string;
   /** Where the process that fetched it serves it, for processes that do not share its disk. */
-  url?: string;
+  url?: string | undefined;
   lastUpdateTime: string;
 }
 

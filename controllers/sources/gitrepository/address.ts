@@ -10,7 +10,9 @@ export interface Address {
   host: string;
 }
 
-const SCP = /^(?:([A-Za-z0-9._][A-Za-z0-9._-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):.+$/;
+const SCP = /^[A-Za-z0-9._][A-Za-z0-9._-]*@([A-Za-z0-9][A-Za-z0-9.-]*):[^:].*$/;
+const SSH =
+  /^ssh:\/\/(?:[A-Za-z0-9._][A-Za-z0-9._-]*@)?(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?\/.+$/;
 
 /**
  * Checks `spec.url`: https, http, ssh or `user@host:path`; `file` only when allowed.
@@ -23,7 +25,7 @@ export function parseAddress(text: string, options: { allowFile: boolean }): Add
   }
   const scp = text.includes("://") ? null : SCP.exec(text);
   if (scp) {
-    return { url: text, protocol: "ssh", host: scp[2]! };
+    return { url: text, protocol: "ssh", host: scp[1]! };
   }
   const url = URL.parse(text);
   if (!url) throw invalid("write it as https://host/path, ssh://git@host/path or git@host:path");
@@ -39,9 +41,12 @@ export function parseAddress(text: string, options: { allowFile: boolean }): Add
   if (url.password || (url.username && protocol !== "ssh")) {
     throw invalid("it has a user or password in it; take them out and put them into a Secret named by spec.secretRef");
   }
+  if (text.includes("\\") || !/^[a-z]+:\/\/[^/]/i.test(text)) throw invalid("it names no host");
+  if (protocol === "ssh" && !SSH.test(text)) throw invalid("write it as ssh://git@host/path or git@host:path");
   if (!url.hostname || url.hostname.startsWith("-") || url.username.startsWith("-")) throw invalid("it names no host");
   if (url.search || url.hash) throw invalid("it has a query or fragment; take it out");
-  return { url: text, protocol, host: url.host };
+  // Git is given what was checked, not another reading of the same text.
+  return { url: protocol === "ssh" ? text : url.href, protocol, host: url.host };
 }
 
 function invalid(why: string): GitFailure {

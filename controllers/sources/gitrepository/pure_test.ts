@@ -40,6 +40,10 @@ Deno.test("parseAddress() refuses what git could take for an option, a helper or
     "/srv/repo",
     "https://h/a\n",
     "https:///x",
+    "https://h\\@evil/x",
+    "ssh://h\\x/y",
+    "a::b@h:x",
+    "git@h::x",
     "nothing",
   ];
   for (const url of bad) assert.throws(() => parseAddress(url, { allowFile: true }), failed("InvalidURL"), url);

@@ -37,7 +37,7 @@ const TARGET = "refs/convoy/target";
 /** A remote with its credentials, for as long as {@link close} is not called. */
 export class RemoteRepository {
   readonly #git: GitOptions;
-  #initialised = false;
+  readonly #made = new Set<string>();
 
   private constructor(private readonly folder: string, private readonly o: RemoteOptions, config: string) {
     const protocols = o.address.protocol === "file" ? "file" : "https:http:ssh";
@@ -61,9 +61,13 @@ export class RemoteRepository {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  /** Options for other git runs in the repository. */
+  /** Options for other git runs in the repository that {@link fetch} fills. */
   get git(): GitOptions {
-    return { ...this.#git, cwd: join(this.folder, "repo") };
+    return this.#in("repo");
+  }
+
+  #in(name: string): GitOptions {
+    return { ...this.#git, cwd: join(this.folder, name) };
   }
 
   /** What the ref means now. A commit means itself. @throws GitFailure */
@@ -81,12 +85,13 @@ export class RemoteRepository {
 
   /** Of tags that differ in build data only, the one with the newest commit; of equal times, the last name. */
   async #newest(candidates: Resolved[]): Promise<Resolved> {
-    await this.#init();
+    // In a repository of its own: one that has commits without their files would not fetch them again.
+    const git = await this.#init("candidates");
     const specs = candidates.map((c, i) => `${c.ref}:refs/convoy/candidate${i}`);
-    this.#check(await this.#fetch(["--depth=1", "--filter=tree:0"], specs));
+    this.#check(await this.#fetch(git, ["--depth=1", "--filter=tree:0"], specs));
     const times = await Promise.all(candidates.map(async (_, i) => {
       const args = ["log", "-1", "--format=%ct", `refs/convoy/candidate${i}`, "--"];
-      return Number((await runGit(args, this.git)).stdout.toString("utf8"));
+      return Number((await runGit(args, git)).stdout.toString("utf8"));
     }));
     let best = 0;
     times.forEach((time, i) => {
@@ -97,11 +102,11 @@ export class RemoteRepository {
 
   /** Fetches one commit without its history; resolves to what came (a ref may have moved meanwhile). @throws GitFailure */
   async fetch(resolved: Resolved): Promise<Resolved> {
-    await this.#init();
-    let result = await this.#fetch(["--depth=1"], [`${resolved.ref || resolved.commit}:${TARGET}`]);
+    await this.#init("repo");
+    let result = await this.#fetch(this.git, ["--depth=1"], [`${resolved.ref || resolved.commit}:${TARGET}`]);
     if (result.code !== 0 && resolved.ref === "" && /unadvertised|not our ref|not allow/.test(result.stderr)) {
       // The server gives no commits by name: look for it in all that its branches and tags lead to.
-      result = await this.#fetch([], ["refs/heads/*:refs/convoy/heads/*", "refs/tags/*:refs/convoy/tags/*"]);
+      result = await this.#fetch(this.git, [], ["refs/heads/*:refs/convoy/heads/*", "refs/tags/*:refs/convoy/tags/*"]);
       if (result.code === 0) await runGit(["update-ref", TARGET, resolved.commit], this.git);
     }
     this.#check(result);
@@ -125,7 +130,7 @@ export class RemoteRepository {
    */
   async hasInHistory(resolved: Resolved, old: string): Promise<boolean | undefined> {
     for (const depth of ["--deepen=200", "--deepen=5000"]) {
-      const result = await this.#fetch([depth, "--filter=tree:0"], [`${resolved.ref}:refs/convoy/history`]);
+      const result = await this.#fetch(this.git, [depth, "--filter=tree:0"], [`${resolved.ref}:refs/convoy/history`]);
       if (result.code !== 0) return undefined;
       const found = await runGit(["merge-base", "--is-ancestor", old, resolved.commit], this.git);
       if (found.code === 0) return true;
@@ -135,22 +140,22 @@ export class RemoteRepository {
     return undefined;
   }
 
-  async #init(): Promise<void> {
-    if (this.#initialised) return;
-    const format = ["init", "--quiet", "--bare", "--template=", "repo"];
-    const made = await runGit(format, this.#git);
+  async #init(name: string): Promise<GitOptions> {
+    if (this.#made.has(name)) return this.#in(name);
+    const made = await runGit(["init", "--quiet", "--bare", "--template=", name], this.#git);
     if (made.code !== 0) {
       throw new GitFailure("FetchFailed", "Cannot fetch: git cannot make a repository in the data folder");
     }
     // A named remote, because only those can be fetched from in part.
-    await runGit(["config", "remote.origin.url", this.o.address.url], this.git);
-    this.#initialised = true;
+    await runGit(["config", "remote.origin.url", this.o.address.url], this.#in(name));
+    this.#made.add(name);
+    return this.#in(name);
   }
 
   /** Fetches under the limit of bytes on disk, looked at while git runs. */
-  async #fetch(options: string[], specs: string[]): Promise<GitResult> {
+  async #fetch(where: GitOptions, options: string[], specs: string[]): Promise<GitResult> {
     const tooLarge = new AbortController();
-    const git = { ...this.git, signal: AbortSignal.any([this.o.signal, tooLarge.signal]) };
+    const git = { ...where, signal: AbortSignal.any([this.o.signal, tooLarge.signal]) };
     const watch = setInterval(() => {
       sizeOf(join(git.cwd, "objects", "pack")).then((bytes) => {
         if (bytes > this.o.limits.packBytes) tooLarge.abort();
