@@ -1,5 +1,5 @@
 /** A Git repository of a test: write files, commit, push by hand. @module */
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** A repository on disk with the branch `main`. */
 export class TestRepository {
@@ -17,6 +17,16 @@ export class TestRepository {
     return `file://${this.folder}`;
   }
 
+  /** Name of its folder. */
+  get name(): string {
+    return basename(this.folder);
+  }
+
+  /** The commit that `main` points to. */
+  async head(): Promise<string> {
+    return (await this.git("rev-parse", "HEAD")).trim();
+  }
+
   /** Writes files (path → text; null removes) and commits all; resolves to the commit. */
   async commit(files: Record<string, string | null>, message = "change"): Promise<string> {
     for (const [path, text] of Object.entries(files)) {
@@ -32,7 +42,7 @@ export class TestRepository {
       ...["-c", "user.name=test", "-c", "user.email=test@convoy.invalid", "-c", "commit.gpgsign=false"],
       ...["commit", "--quiet", "--allow-empty", "-m", message],
     );
-    return (await this.git("rev-parse", "HEAD")).trim();
+    return await this.head();
   }
 
   /** Runs git in the repository. @throws Error with what git said */
