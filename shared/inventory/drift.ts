@@ -1,7 +1,5 @@
 /** The drift loop's part of the inventory: `drift{state,fields,checkedRenderRef}`. The only writer of it. @module */
-import type { InventoryEntry } from "../api/release_inventory.ts";
-import { RELEASE_INVENTORIES } from "../api/resources.ts";
-import type { ReleaseInventory } from "../api/types.ts";
+import { type InventoryEntry, RELEASE_INVENTORIES, type ReleaseInventory } from "../api/mod.ts";
 import { equalJson } from "../json/mod.ts";
 import { sendOwned, skip, type WriterDeps, type WriteResult } from "../status/mod.ts";
 import { entryId, type EntryKey, entryKey, members, patchHeadOf } from "./members.ts";

@@ -4,10 +4,7 @@
  *
  * @module
  */
-import type { HealthState } from "../api/release.ts";
-import type { HookRecord } from "../api/release_inventory.ts";
-import { RELEASE_INVENTORIES } from "../api/resources.ts";
-import type { ReleaseInventory } from "../api/types.ts";
+import { type HealthState, type HookRecord, RELEASE_INVENTORIES, type ReleaseInventory } from "../api/mod.ts";
 import { equalJson } from "../json/mod.ts";
 import { sendOwned, skip, type WriterDeps, type WriteResult } from "../status/mod.ts";
 import {

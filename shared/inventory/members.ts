@@ -1,7 +1,12 @@
 /** What an inventory entry is, and which entries count. @module */
-import type { HookRecord, InventoryEntry } from "../api/release_inventory.ts";
-import { API_VERSION, RELEASE_INVENTORIES } from "../api/resources.ts";
-import type { Release, ReleaseInventory } from "../api/types.ts";
+import {
+  API_VERSION,
+  type HookRecord,
+  type InventoryEntry,
+  type Release,
+  RELEASE_INVENTORIES,
+  type ReleaseInventory,
+} from "../api/mod.ts";
 import type { KubeObject } from "../kube/types.ts";
 
 /** The keys of an entry of `inventory`. `namespace` is "" for objects of the cluster. */

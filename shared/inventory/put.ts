@@ -1,6 +1,5 @@
 /** `Put`: the Release controller's full membership of the inventory, without hooks. The only writer of it. @module */
-import { API_VERSION, RELEASE_INVENTORIES, RELEASES } from "../api/resources.ts";
-import type { Release, ReleaseInventory } from "../api/types.ts";
+import { API_VERSION, type Release, RELEASE_INVENTORIES, type ReleaseInventory, RELEASES } from "../api/mod.ts";
 import { keyOf } from "../kube/types.ts";
 import { sendOwned, skip, type WriterDeps, type WriteResult } from "../status/mod.ts";
 import { entryId, type EntryKey, entryKey, members, patchHead } from "./members.ts";

@@ -4,9 +4,7 @@
  *
  * @module
  */
-import type { HookRecord } from "../api/release_inventory.ts";
-import { RELEASE_INVENTORIES } from "../api/resources.ts";
-import type { ReleaseInventory } from "../api/types.ts";
+import { type HookRecord, RELEASE_INVENTORIES, type ReleaseInventory } from "../api/mod.ts";
 import { sendOwned, skip, type WriterDeps, type WriteResult } from "../status/mod.ts";
 import { hookId, type HookKey, memberHooks, patchHeadOf } from "./members.ts";
 

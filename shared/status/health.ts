@@ -1,7 +1,5 @@
 /** The health loop's part of a Release's status: condition `Healthy` and `healthSummary`. The only writer. @module */
-import { API_VERSION, RELEASES } from "../api/resources.ts";
-import type { ReleaseStatus } from "../api/release.ts";
-import type { Release } from "../api/types.ts";
+import { API_VERSION, type Release, RELEASES, type ReleaseStatus } from "../api/mod.ts";
 import { equalJson } from "../json/mod.ts";
 import type { KubeObject } from "../kube/types.ts";
 import { findCondition, sameCondition, transition } from "./conditions.ts";

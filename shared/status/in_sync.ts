@@ -1,6 +1,5 @@
 /** The drift loop's part of a Release's status: condition `InSync`. The only place that writes it. @module */
-import { API_VERSION, RELEASES } from "../api/resources.ts";
-import type { Release } from "../api/types.ts";
+import { API_VERSION, type Release, RELEASES } from "../api/mod.ts";
 import type { Condition, KubeObject } from "../kube/types.ts";
 import { findCondition, sameCondition, transition } from "./conditions.ts";
 import { sendOwned, skip, type WriterDeps, type WriteResult } from "./writer.ts";

@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { API_VERSION, RELEASES } from "../api/resources.ts";
-import type { Release } from "../api/types.ts";
-import type { ReleaseSpec, ReleaseStatus } from "../api/release.ts";
+import { API_VERSION, type Release, RELEASES, type ReleaseSpec, type ReleaseStatus } from "../api/mod.ts";
 import { equalJson } from "../json/mod.ts";
 import type { KubeObject } from "../kube/types.ts";
 import { rfc3339 } from "../runtime/clock.ts";
