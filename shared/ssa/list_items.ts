@@ -37,9 +37,9 @@ function keyedElement(list: SchemaNode, item: Value): string {
   if (!isObj(item)) throw new ItemError("associative list with keys may not have non-map elements");
   const found: [string, Value][] = [];
   for (const [name, fallback] of factsOf(list)) {
-    const value = getKey(item, name) ?? fallback;
-    if (Object.hasOwn(item, name)) found.push([name, item[name]!]);
-    else if (value !== undefined && value !== null) found.push([name, value]);
+    const value = getKey(item, name);
+    if (value !== undefined) found.push([name, value]);
+    else if (fallback !== undefined && fallback !== null) found.push([name, fallback]);
   }
   if (found.length === 0) {
     const names = (list.keys ?? []).map(goQuote).join(" ");

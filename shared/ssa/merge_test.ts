@@ -22,7 +22,7 @@ const ORDERS: [live: string, config: string, merged: string][] = [
   ["abc", "da", "dabc"],
   ["abc", "ad", "abcd"],
   ["abc", "cba", "cba"],
-  ["abc", "bx", "abxc"],
+  ["abc", "bx", "abcx"],
   ["abcd", "dxb", "acdxb"],
   ["abcde", "ea", "bcdea"],
   ["", "ba", "ba"],

@@ -16,16 +16,20 @@ const MAX_ERRORS = 100;
  * @param duplicates whether an associative list may have an item twice (live objects may, apply bodies may not)
  */
 export function typingErrors(node: SchemaNode, value: Value, duplicates = false): FieldMessage[] {
-  const walker = new Walker(duplicates);
+  const walker = new Walker(duplicates, false);
   walker.visit(node, value);
-  return walker.errors;
+  if (walker.errors.length === 0) return walker.errors;
+  // The order of the fields matters only for what is told.
+  const teller = new Walker(duplicates, true);
+  teller.visit(node, value);
+  return teller.errors;
 }
 
 class Walker {
   readonly errors: FieldMessage[] = [];
   /** Elements from the root to here; made text only for an error. */
   private readonly path: string[] = [];
-  constructor(private readonly duplicates: boolean) {}
+  constructor(private readonly duplicates: boolean, private readonly sorted: boolean) {}
 
   visit(node: SchemaNode, value: Value): void {
     if (value === null) return;
@@ -43,7 +47,9 @@ class Walker {
       default:
         if (!isObj(value)) return this.fail(`expected map, got ${pointer(value)}`);
     }
-    for (const key of Object.keys(value).sort(compareBytes)) {
+    const keys = Object.keys(value);
+    if (this.sorted) keys.sort(compareBytes);
+    for (const key of keys) {
       const child = childOf(node, key);
       if (child) this.below(fieldElement(key), child, value[key]!);
       else this.fail("field not declared in schema", fieldElement(key));
