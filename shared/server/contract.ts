@@ -5,7 +5,10 @@
  * @module
  */
 import type { JsonObject } from "../json/mod.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Logger } from "../runtime/logger.ts";
 import type { OpenApiSchema } from "../ssa/contract.ts";
+import type { Storage } from "./storage/contract.ts";
 
 /** Who asks. Groups `system:masters` may do everything. */
 export interface UserInfo {
@@ -33,10 +36,76 @@ export interface ServerResponse {
   body: string | Uint8Array | AsyncIterable<string>;
 }
 
-/** A whole API server. */
+/** A whole API server. `handle` never rejects: what goes wrong is answered as a Status. */
 export interface ApiHandler {
   handle(request: ServerRequest): Promise<ServerResponse>;
+  /** Ends all watches and workers. The storage stays open: it is the caller's. */
   close(): Promise<void>;
+}
+
+/** An API server whose kinds can change while it runs. */
+export interface ApiServer extends ApiHandler {
+  /** Replaces the kinds given at creation; kinds from CustomResourceDefinitions stay. */
+  setKinds(kinds: KindDefinition[]): void;
+  /** All kinds served now. */
+  kinds(): KindDefinition[];
+  /** Resolves when background workers have caught up with all writes made so far. For tests and clean hand-over. */
+  settled(): Promise<void>;
+}
+
+/** What a mutating admission step is told of a create or update. */
+export interface AdmissionRequest {
+  operation: "CREATE" | "UPDATE";
+  group: string;
+  version: string;
+  kind: string;
+  resource: string;
+  subresource: string;
+  user: UserInfo;
+  dryRun: boolean;
+}
+
+/** Options of an API server. */
+export interface ApiServerOptions {
+  kinds: KindDefinition[];
+  storage: Storage;
+  /** @default everybody may do everything */
+  authorizer?: Authorizer;
+  /** @default systemClock */
+  clock?: Clock;
+  /** @default silentLogger */
+  logger?: Logger;
+  /** Fields of `GET /version`. @default Convoy's version, worded so that kubectl accepts it */
+  version?: Partial<VersionInfo>;
+  /** Whether a namespace must exist before something is created in it. @default true when Namespace is a kind */
+  checkNamespaces?: boolean;
+  /** Whether CustomResourceDefinitions register kinds; needs that kind among `kinds`. @default false */
+  serveCrds?: boolean;
+  /** Whether garbage collection, namespace deletion and CRDs are worked on here. @default true */
+  workers?: boolean;
+  /** Changes or refuses (by throwing a StatusError) an object after ownership was tracked, before validation. */
+  admit?(object: JsonObject, old: JsonObject | undefined, request: AdmissionRequest): void | Promise<void>;
+  /** Checks of `/readyz` by name; each resolves or rejects. */
+  readyChecks?: Record<string, () => Promise<void>>;
+  /** Largest request body, bytes. @default 3145728 */
+  maxBodyBytes?: number;
+  /** Largest stored object, bytes; a larger one is refused (ssa.md rule 44). @default no limit of its own */
+  maxObjectBytes?: number;
+  /** Time between two bookmarks on an idle watch, ms. @default 60_000 */
+  bookmarkMs?: number;
+}
+
+/** The answer of `GET /version`. */
+export interface VersionInfo {
+  major: string;
+  minor: string;
+  gitVersion: string;
+  gitCommit: string;
+  gitTreeState: string;
+  buildDate: string;
+  goVersion: string;
+  compiler: string;
+  platform: string;
 }
 
 /** Answers "may this user do that?". `undefined` = yes; otherwise the message of a 403. */
@@ -82,6 +151,8 @@ export interface KindVersion {
   /** Subresource status: main writes drop status, /status writes only it, generation moves with non-status only. */
   statusSubresource?: boolean;
   scale?: { specReplicasPath: string; statusReplicasPath: string; labelSelectorPath?: string };
+  /** Paths that a fieldSelector may name besides metadata.name and metadata.namespace: `spec.cluster.name`. */
+  selectableFields?: string[];
 }
 
 /** A kind the server serves: Convoy's own, core kinds, or from a CustomResourceDefinition in a simulated cluster. */
@@ -137,6 +208,7 @@ export interface FieldError {
     | "FieldValueForbidden"
     | "FieldValueDuplicate"
     | "FieldValueTooLong"
+    | "FieldValueTooMany"
     | "FieldValueTypeInvalid";
   /** As in the 422: `Invalid value: "x": must be …`. */
   message: string;
