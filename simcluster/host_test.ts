@@ -86,7 +86,7 @@ Deno.test("POST /control/faults: down resets connections, {} heals, bad faults a
     for (
       const [body, message] of [
         [{ cluster: "a", faults: { boom: 1 } }, /faults\.boom is unknown/],
-        [{ faults: {} }, /send \{"cluster"/],
+        [{ faults: {} }, /send \{\\"cluster/],
         [{ cluster: "zzz" }, /Cannot find the simulated cluster/],
       ] as const
     ) assert.match((await post(body)).text, message);

@@ -125,11 +125,16 @@ Deno.test("Deployment: a crash after the rollout takes availability at once; the
       "Progressing=True/NewReplicaSetAvailable",
     ]);
     t.cluster.faults.set({});
-    await t.apply(path, workload("Deployment", "web", {}, "app:broken"));
+    await t.pass(2_000);
+    await t.apply(path, workload("Deployment", "web", { progressDeadlineSeconds: 20 }, "app:broken"));
     await t.pass(5_000);
-    assert.ok(conditionsOf(await t.get(path)).includes("Available=False/MinimumReplicasUnavailable"));
+    const broken = await t.get(path);
+    assert.equal(status(broken)["availableReplicas"], 1, "the pods before go on serving");
+    assert.equal(status(broken)["unavailableReplicas"], 1);
     const pods = (await t.get(`${CORE}/pods`))["items"] as JsonObject[];
     assert.ok(pods.some((p) => JSON.stringify(status(p)).includes("ImagePullBackOff")));
+    await t.pass(20_000);
+    assert.ok(conditionsOf(await t.get(path)).includes("Progressing=False/ProgressDeadlineExceeded"));
   }));
 
 Deno.test("StatefulSet: pods by ordinal, a bound claim for each, and a new revision", () =>

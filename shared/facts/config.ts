@@ -178,3 +178,10 @@ export const event: KindStrategy = {
     for (const field of ["firstTimestamp", "lastTimestamp", "eventTime"]) fill(object, field, null);
   },
 };
+
+/** events.k8s.io/v1 Event. */
+export const regardingEvent: KindStrategy = {
+  prepare(object) {
+    for (const field of ["deprecatedFirstTimestamp", "deprecatedLastTimestamp"]) fill(object, field, null);
+  },
+};

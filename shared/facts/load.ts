@@ -1,10 +1,11 @@
 /** Makes kind definitions of the packed facts; parsed once in a process, at first use. @module */
+import type { JsonValue } from "../json/mod.ts";
 import type { KindDefinition, KindVersion } from "../server/contract.ts";
 import type { OpenApiSchema } from "../ssa/contract.ts";
 import { columnsOf } from "./columns.ts";
 import { FACTS } from "./gen/facts.ts";
 import { type PackedKind, unpack } from "./pack.ts";
-import { rulesOf } from "./strategies.ts";
+import { rulesOf, type StatusFacts } from "./strategies.ts";
 
 const REF = "#/components/schemas/";
 
@@ -62,7 +63,7 @@ function definitionOf(
     versions: [version],
     definitions,
     flavour: "builtin",
-    ...rulesOf(kind.group, kind.kind, conditionTimes(schema, schemas)),
+    ...rulesOf(kind.group, kind.kind, statusFacts(schema, schemas)),
   };
 }
 
@@ -108,16 +109,26 @@ function collectRefs(schema: OpenApiSchema, into: string[]): void {
   for (const property of Object.values(schema.properties ?? {})) collectRefs(property, into);
 }
 
-/** Time fields of `status.conditions[]` that are not required: the real server writes them as null when unset. */
-function conditionTimes(schema: OpenApiSchema, schemas: Record<string, OpenApiSchema>): string[] {
-  const follow = (s: OpenApiSchema | undefined): OpenApiSchema | undefined => {
-    const ref = s?.$ref ?? s?.allOf?.[0]?.$ref;
-    return ref ? schemas[ref.slice(REF.length)] : s;
+/** What is written of a status whether it is set or not. */
+function statusFacts(schema: OpenApiSchema, schemas: Record<string, OpenApiSchema>): StatusFacts {
+  const refOf = (s: OpenApiSchema | undefined) => (s?.$ref ?? s?.allOf?.[0]?.$ref)?.slice(REF.length);
+  const follow = (s: OpenApiSchema | undefined) => {
+    const ref = refOf(s);
+    return ref ? schemas[ref] : s;
   };
   const status = follow(schema.properties?.["status"]);
   const condition = follow(status?.properties?.["conditions"]?.items);
-  return Object.entries(condition?.properties ?? {}).filter(([name, property]) => {
-    const ref = property.$ref ?? property.allOf?.[0]?.$ref;
-    return ref === `${REF}io.k8s.apimachinery.pkg.apis.meta.v1.Time` && !condition!.required?.includes(name);
-  }).map(([name]) => name);
+  const conditionTimes = Object.entries(condition?.properties ?? {}).filter(([name, property]) =>
+    refOf(property) === "io.k8s.apimachinery.pkg.apis.meta.v1.Time" && !condition!.required?.includes(name)
+  ).map(([name]) => name);
+  /** Fields with a default, those of structs inside filled in turn. */
+  const zerosOf = (struct: OpenApiSchema | undefined): [string, JsonValue][] =>
+    Object.entries(struct?.properties ?? {}).flatMap(([name, property]): [string, JsonValue][] => {
+      if (property.default === undefined) return [];
+      const nested = refOf(property) ? Object.fromEntries(zerosOf(follow(property))) : {};
+      return [[name, Object.keys(nested).length > 0 ? nested : property.default as JsonValue]];
+    });
+  // The accepted names of a CustomResourceDefinition are written by whoever accepts them.
+  const zeros = zerosOf(status).filter(([name]) => name !== "acceptedNames");
+  return { conditionTimes, zeros };
 }

@@ -117,11 +117,12 @@ function prepareVolume(volume: JsonObject): void {
   if (claim) fillText(claim, "volumeMode", "Filesystem");
 }
 
-/** Common mistakes in a pod spec. `restart`: the allowed restart policies, none = any. */
+/** Common mistakes in a pod spec. `restart`: the allowed restart policies, none = any; `claims`: volumes made elsewhere. */
 export function podSpecErrors(
   spec: JsonObject | undefined,
   path: string,
   restart: readonly string[] = [],
+  claims: readonly string[] = [],
 ): FieldError[] {
   const errors: FieldError[] = [];
   const volumes = new Set<string>();
@@ -132,6 +133,7 @@ export function podSpecErrors(
     else errors.push(...nameError("dns1123Label", `${path}.volumes[${i}].name`, name));
     volumes.add(name);
   });
+  for (const claim of claims) volumes.add(claim);
   const containers = objectsIn(spec, "containers");
   if (containers.length === 0) errors.push(required(`${path}.containers`));
   const names = new Set<string>();
@@ -205,13 +207,14 @@ export function templateErrors(
   selector: JsonObject | undefined,
   path: string,
   restart: readonly string[] = ["Always"],
+  claims: readonly string[] = [],
 ): FieldError[] {
   const labels = objectAt(template, "metadata", "labels");
   const errors = labelErrors(labels, `${path}.metadata.labels`);
   if (selector && !selectorMatches(selector, labels)) {
     errors.push(invalid(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"));
   }
-  errors.push(...podSpecErrors(objectAt(template, "spec"), `${path}.spec`, restart));
+  errors.push(...podSpecErrors(objectAt(template, "spec"), `${path}.spec`, restart, claims));
   return errors;
 }
 

@@ -134,6 +134,15 @@ const LEAST: Record<string, JsonObject> = {
   },
   LimitRange: { spec: { limits: [{ type: "Container", max: { cpu: "1" } }] } },
   PodTemplate: { template: { spec: { containers: [{ name: "c", image: "i" }] } } },
+  "events.k8s.io/Event": {
+    regarding: { kind: "Pod", name: "p", namespace: "n" },
+    eventTime: "2026-01-01T00:00:00.000000Z",
+    reportingController: "test",
+    reportingInstance: "test-1",
+    action: "Testing",
+    reason: "Tested",
+    type: "Normal",
+  },
   Event: { involvedObject: { kind: "Pod", name: "p", namespace: "n" }, reason: "Tested", type: "Normal" },
   CronJob: {
     spec: {
@@ -183,8 +192,10 @@ Deno.test("builtinKinds: every kind is created from its least manifest; applied 
         : "x";
       const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
       const selector = kind.kind === "ReplicationController" ? { a: "b" } : { matchLabels: { a: "b" } };
-      const least = SELECTED.has(kind.kind) ? { spec: { selector, template } } : LEAST[kind.kind] ?? {};
-      const manifest: JsonObject = { apiVersion, kind: kind.kind, metadata: { name }, ...least };
+      const least = SELECTED.has(kind.kind)
+        ? { spec: { selector, template } }
+        : LEAST[`${kind.group}/${kind.kind}`] ?? LEAST[kind.kind] ?? {};
+      const manifest: JsonObject = { apiVersion, kind: kind.kind, metadata: { name, labels: { t: "x" } }, ...least };
       const path = `${root}${scope}/${kind.plural}/${name}`;
       const made = await s.apply(path, manifest);
       assert.equal(made.status, 201, `${path}: ${stringifyJson(made.body)}`);

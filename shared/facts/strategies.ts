@@ -4,10 +4,11 @@
  *
  * @module
  */
-import type { JsonObject } from "../json/mod.ts";
+import type { JsonObject, JsonValue } from "../json/mod.ts";
 import type { KindDefinition, KindStrategy } from "../server/contract.ts";
 import { cronJob, job } from "./batch.ts";
-import { configMap, event, limitRange, namespace, node, secret } from "./config.ts";
+import { configMap, event, limitRange, namespace, node, regardingEvent, secret } from "./config.ts";
+import { asObject, fill, objectsIn } from "./fields.ts";
 import * as policies from "./policies.ts";
 import { endpoints, endpointSlice, service } from "./services.ts";
 import { csiDriver, persistentVolume, persistentVolumeClaim, storageClass } from "./volumes.ts";
@@ -63,7 +64,7 @@ const RULES: Readonly<Record<string, KindRules>> = {
   "storage.k8s.io/StorageClass": { ...plain, strategy: storageClass },
   "storage.k8s.io/CSIDriver": { allowUnconditionalUpdate: false, strategy: csiDriver },
   "coordination.k8s.io/Lease": { ...plain, createOnUpdate: true, allowUnconditionalUpdate: false },
-  "events.k8s.io/Event": { ...plain, createOnUpdate: true, strategy: event },
+  "events.k8s.io/Event": { ...plain, createOnUpdate: true, strategy: regardingEvent },
   "scheduling.k8s.io/PriorityClass": { strategy: policies.priorityClass },
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration": {
     allowUnconditionalUpdate: false,
@@ -81,10 +82,18 @@ const RULES: Readonly<Record<string, KindRules>> = {
   },
 };
 
-/** Rules of one kind; `times` are the time fields of its conditions, which the real server writes as null when unset. */
-export function rulesOf(group: string, kind: string, times: readonly string[]): KindRules {
+/** What the Go types of a kind's status write whether set or not. */
+export interface StatusFacts {
+  /** Time fields of `status.conditions[]`: null when unset. */
+  conditionTimes: readonly string[];
+  /** Fields of `status` with the value they have when unset. */
+  zeros: readonly (readonly [string, JsonValue])[];
+}
+
+/** Rules of one kind. */
+export function rulesOf(group: string, kind: string, facts: StatusFacts): KindRules {
   const rules = RULES[`${group}/${kind}`] ?? {};
-  if (times.length === 0) return rules;
+  if (facts.conditionTimes.length === 0 && facts.zeros.length === 0) return rules;
   const { prepare, ...rest } = rules.strategy ?? {};
   return {
     ...rules,
@@ -92,19 +101,17 @@ export function rulesOf(group: string, kind: string, times: readonly string[]): 
       ...rest,
       prepare(object, old) {
         prepare?.(object, old);
-        nullTimes(object, times);
+        fillStatus(object, facts);
       },
     },
   };
 }
 
-function nullTimes(object: JsonObject, times: readonly string[]): void {
-  const status = object["status"];
-  if (status === null || typeof status !== "object" || Array.isArray(status)) return;
-  const conditions = status["conditions"];
-  if (!Array.isArray(conditions)) return;
-  for (const condition of conditions) {
-    if (condition === null || typeof condition !== "object" || Array.isArray(condition)) continue;
-    for (const field of times) if (condition[field] === undefined) condition[field] = null;
+function fillStatus(object: JsonObject, { conditionTimes, zeros }: StatusFacts): void {
+  const status = asObject(object["status"]);
+  if (!status) return;
+  for (const [field, value] of zeros) fill(status, field, structuredClone(value));
+  for (const condition of objectsIn(status, "conditions")) {
+    for (const field of conditionTimes) fill(condition, field, null);
   }
 }

@@ -36,10 +36,11 @@ function countErrors(spec: JsonObject | undefined, ...fields: string[]): FieldEr
 
 function workloadErrors(object: JsonObject, old: JsonObject | undefined, kind: string): FieldError[] {
   const spec = objectAt(object, "spec");
+  const claims = objectsIn(spec, "volumeClaimTemplates").map((c) => stringIn(objectAt(c, "metadata"), "name"));
   const errors = [
     ...countErrors(spec, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
     ...selectorErrors(spec, kind),
-    ...templateErrors(objectAt(spec, "template"), asObject(spec?.["selector"]), "spec.template"),
+    ...templateErrors(objectAt(spec, "template"), asObject(spec?.["selector"]), "spec.template", ["Always"], claims),
   ];
   if (old) errors.push(...immutable("spec.selector", spec?.["selector"], objectAt(old, "spec")?.["selector"]));
   return errors;

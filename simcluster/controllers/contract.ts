@@ -32,13 +32,21 @@ export interface Rollout {
   /** Hash that was fully rolled out last; "" = none yet. */
   stableHash: string;
   replicas: number;
+  /** The pods of the current template crash. */
   crash: boolean;
+  /** A fault makes those of the template before crash too. */
+  dead: boolean;
   /** When the pods are ready, ms. */
   readyAt: number;
   /** When the rollout counts as failed, ms. */
   deadlineAt: number;
   /** The rollout was complete once: later crashes do not count against the deadline. */
   complete: boolean;
+}
+
+/** A Rollout for kinds that only wait for a time. */
+export function waiting(readyAt: number): Rollout {
+  return { hash: "", stableHash: "", replicas: 0, crash: false, dead: false, readyAt, deadlineAt: 0, complete: false };
 }
 
 /** The world of a controller. */

@@ -61,7 +61,7 @@ export function deploymentStatus(object: JsonObject, r: Rollout, now: number): J
   const set = `ReplicaSet "${nameOf(object)}-${r.hash}"`;
   const ready = !r.crash && now >= r.readyAt;
   // During an update the old pods go on serving.
-  const old = !ready && r.stableHash !== "" && r.stableHash !== r.hash;
+  const old = !ready && !r.dead && r.stableHash !== "" && r.stableHash !== r.hash;
   const scaling = !ready && !r.crash && r.stableHash === r.hash;
   const available = ready
     ? replicas

@@ -126,7 +126,8 @@ export function follow(
   const { now, delays } = ctx;
   const uid = uidOf(object);
   const hash = hashOf(template);
-  const crash = ctx.faults.crashes(text(object, "kind"), namespaceOf(object), nameOf(object)) || imageBroken(template);
+  const dead = ctx.faults.crashes(text(object, "kind"), namespaceOf(object), nameOf(object));
+  const crash = dead || imageBroken(template);
   const seconds = number(at(object, "spec"), "progressDeadlineSeconds", 600);
   const deadlineAt = now + (delays.progressDeadline ?? seconds * 1000);
   const before = ctx.rollouts.get(uid);
@@ -136,6 +137,7 @@ export function follow(
     stableHash: settled ? hash : "",
     replicas,
     crash,
+    dead,
     readyAt: settled ? now : now + delays.ready,
     deadlineAt,
     complete: settled,
@@ -147,6 +149,7 @@ export function follow(
   if (replicas === 0 && !crash) r.readyAt = now;
   r.replicas = replicas;
   r.crash = crash;
+  r.dead = dead;
   if (!crash && now >= r.readyAt) {
     r.complete = true;
     r.stableHash = hash;

@@ -1,7 +1,7 @@
 /** Jobs: complete after a delay, or fail when they crash. @module */
 import type { JsonObject } from "../../shared/json/mod.ts";
 import { rfc3339 } from "../../shared/runtime/clock.ts";
-import type { SimController } from "./contract.ts";
+import { type SimController, waiting } from "./contract.ts";
 import { at, condition, imageBroken, items, nameOf, namespaceOf, number, text, uidOf } from "./fields.ts";
 import { PLACES } from "./places.ts";
 import { keepPods, podNames } from "./pods.ts";
@@ -30,15 +30,9 @@ export const jobs: SimController = {
     const parallelism = Math.min(number(spec, "parallelism", 1), completions);
     const startTime = text(before, "startTime") || rfc3339(now);
     // startTime has whole seconds: the exact start is kept in memory.
-    const rollout = ctx.rollouts.get(uidOf(object)) ?? {
-      hash: "",
-      stableHash: "",
-      replicas: completions,
-      crash: false,
-      readyAt: (text(before, "startTime") ? Date.parse(startTime) : now) + delays.job,
-      deadlineAt: 0,
-      complete: false,
-    };
+    const rollout = ctx.rollouts.get(uidOf(object)) ?? waiting(
+      (text(before, "startTime") ? Date.parse(startTime) : now) + delays.job,
+    );
     ctx.rollouts.set(uidOf(object), rollout);
     const crash = ctx.faults.crashes("Job", namespaceOf(object), nameOf(object)) || imageBroken(at(spec, "template"));
     if (ctx.children) {

@@ -1,7 +1,7 @@
 /** Services, Ingresses, Namespaces, PodDisruptionBudgets, APIServices. @module */
 import type { JsonObject } from "../../shared/json/mod.ts";
 import { selectorMatches } from "../../shared/facts/mod.ts";
-import type { SimContext, SimController } from "./contract.ts";
+import { type SimContext, type SimController, waiting } from "./contract.ts";
 import { at, condition, hashOf, items, nameOf, namespaceOf, number, text, uidOf } from "./fields.ts";
 import { PLACES } from "./places.ts";
 
@@ -23,15 +23,7 @@ async function giveAddress(
   const known = ctx.rollouts.get(key);
   const readyAt = known?.readyAt ?? ctx.now + ctx.delays.address;
   if (ctx.now < readyAt) {
-    ctx.rollouts.set(key, {
-      hash: "",
-      stableHash: "",
-      replicas: 0,
-      crash: false,
-      readyAt,
-      deadlineAt: 0,
-      complete: false,
-    });
+    ctx.rollouts.set(key, waiting(readyAt));
     return readyAt - ctx.now;
   }
   ctx.rollouts.delete(key);

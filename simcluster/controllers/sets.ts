@@ -1,6 +1,6 @@
 /** StatefulSet, DaemonSet, ReplicaSet and ReplicationController. @module */
 import type { JsonObject } from "../../shared/json/mod.ts";
-import type { SimContext, SimController } from "./contract.ts";
+import type { Rollout, SimContext, SimController } from "./contract.ts";
 import {
   at,
   controllerOf,
@@ -25,6 +25,13 @@ function isSettled(object: JsonObject, replicas: number, readyField: string): bo
   return number(status, "observedGeneration") === generationOf(object) && number(status, readyField) === replicas;
 }
 
+/** Pods that serve while the new ones are not ready: one at a time is replaced, and a broken one stops the rollout. */
+function servingBefore(r: Rollout, replicas: number, ready: number): number {
+  if (r.dead || r.stableHash === "") return 0;
+  if (!r.crash) return Math.min(ready, replicas);
+  return r.stableHash === r.hash ? 0 : Math.max(0, replicas - 1);
+}
+
 /** StatefulSets: revisions, `OnDelete`, partitions, claims for each replica. */
 export const statefulSets: SimController = {
   place: PLACES.StatefulSet,
@@ -45,9 +52,8 @@ export const statefulSets: SimController = {
     const toUpdate = isNew ? replicas : byHand ? 0 : replicas - partition;
     const updated = ready || isNew ? toUpdate : 0;
     const done = ready && updated === replicas;
-    const stillServing = r.stableHash !== "" && !r.crash;
     const ordinals = Math.min(number(before, "readyReplicas"), replicas);
-    const readyReplicas = ready ? replicas : r.crash ? 0 : stillServing ? ordinals : 0;
+    const readyReplicas = ready ? replicas : servingBefore(r, replicas, ordinals);
     const current = done ? update : was;
     const status: JsonObject = {
       observedGeneration: generationOf(object),
@@ -126,15 +132,14 @@ export const daemonSets: SimController = {
     const desired = nodes.length;
     const r = follow(object, template, desired, isSettled(object, desired, "numberReady"), ctx);
     const ready = !r.crash && ctx.now >= r.readyAt;
-    const old = !ready && !r.crash && r.stableHash !== "" && r.stableHash !== r.hash;
-    const available = ready || old ? desired : 0;
+    const available = ready ? desired : servingBefore(r, desired, number(at(object, "status"), "numberReady"));
     await ctx.store.writeStatus(PLACES.DaemonSet, object, {
       currentNumberScheduled: desired,
       numberMisscheduled: 0,
       desiredNumberScheduled: desired,
       numberReady: available,
       observedGeneration: generationOf(object),
-      ...(ready || !old ? { updatedNumberScheduled: desired } : {}),
+      ...(ready || r.stableHash === "" ? { updatedNumberScheduled: desired } : {}),
       ...(available > 0 ? { numberAvailable: available } : {}),
       ...(desired - available > 0 ? { numberUnavailable: desired - available } : {}),
     });

@@ -1,6 +1,6 @@
 /** PersistentVolumeClaims: bound to a volume made for them. @module */
 import type { JsonObject } from "../../shared/json/mod.ts";
-import type { SimContext, SimController } from "./contract.ts";
+import { type SimContext, type SimController, waiting } from "./contract.ts";
 import { at, items, nameOf, namespaceOf, text, uidOf } from "./fields.ts";
 import { PLACES } from "./places.ts";
 
@@ -34,15 +34,7 @@ export const claims: SimController = {
     const r = ctx.rollouts.get(key);
     if (!r) {
       const readyAt = ctx.now + ctx.delays.bind;
-      ctx.rollouts.set(key, {
-        hash: "",
-        stableHash: "",
-        replicas: 0,
-        crash: false,
-        readyAt,
-        deadlineAt: 0,
-        complete: false,
-      });
+      ctx.rollouts.set(key, waiting(readyAt));
       return ctx.delays.bind;
     }
     if (ctx.now < r.readyAt) return r.readyAt - ctx.now;
