@@ -75,7 +75,8 @@ export function createEventRecorder(o: EventRecorderOptions): StoppableRecorder 
     known.set(id, entry);
     entry.queued = true;
     queue.push(entry);
-    sending ??= drain().finally(() => sending = undefined);
+    // Not at once: what is told in the same moment is sent together.
+    sending ??= Promise.resolve().then(drain).finally(() => sending = undefined);
   }
 
   function newEvent(about: KubeObject, type: "Normal" | "Warning", reason: string, message: string): CoreEvent {

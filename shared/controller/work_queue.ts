@@ -142,7 +142,7 @@ export class WorkQueue {
 
   /** The next key, in work from now on; waits for one. undefined when the queue is closed. Pair with {@link done}. */
   take(): Promise<string | undefined> {
-    const key = this.#pop();
+    const key = this.tryTake();
     if (key !== undefined || this.#closed) return Promise.resolve(key);
     return new Promise((give) => this.#takers.push({ give }));
   }
@@ -199,7 +199,8 @@ export class WorkQueue {
     }
   }
 
-  #pop(): string | undefined {
+  /** Like {@link take} without the wait: undefined when no key may be given out now. */
+  tryTake(): string | undefined {
     if (this.#closed) return undefined;
     while (this.#rowHead < this.#row.length) {
       const name = this.#row[this.#rowHead++]!;
@@ -230,7 +231,7 @@ export class WorkQueue {
 
   #hand(): void {
     while (this.#takers.length > 0) {
-      const key = this.#pop();
+      const key = this.tryTake();
       if (key === undefined) return;
       this.#takers.shift()!.give(key);
     }

@@ -10,3 +10,4 @@ export {
   type WatchCall,
   type WatchStream,
 } from "./scripted_client.ts";
+export { type TinyServer, tinyServer } from "./tiny_server.ts";
