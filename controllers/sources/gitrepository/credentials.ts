@@ -29,6 +29,7 @@ const BASE = `[core]
 	auto = false
 [fetch]
 	recurseSubmodules = false
+	unpackLimit = 1
 	writeCommitGraph = false
 [transfer]
 	bundleURI = false

@@ -45,13 +45,13 @@ const WORDS: readonly [RegExp, FailureReason, (host: string) => string][] = [
     () => "the remote does not have what spec.ref names; push it or mend spec.ref",
   ],
   [
-    /unable to update url base from redirection|redirect/i,
+    /unable to update url base from redirection|returned error: 30[0-9]/i,
     "FetchFailed",
     () =>
       "the server redirects to another address; put the final address into spec.url (often .git is missing at its end)",
   ],
   [
-    /certificate|SSL|TLS/i,
+    /certificate|self.signed|CAfile|verification failed/i,
     "CertificateInvalid",
     (h) => `the certificate of ${h} is not trusted; put its authority into the Secret as ca.crt`,
   ],
@@ -74,8 +74,10 @@ const WORDS: readonly [RegExp, FailureReason, (host: string) => string][] = [
 
 /** Sorts what git wrote to stderr. `host` is told in the message. */
 export function classify(stderr: string, host: string): GitFailure {
+  // Addresses may have any of the words in them.
+  const words = stderr.replace(/[a-z]+:\/\/[^\s']+|'[^'\s]*\/[^'\s]*'/gi, "''");
   for (const [pattern, reason, tell] of WORDS) {
-    if (pattern.test(stderr)) return new GitFailure(reason, `Cannot fetch: ${tell(host)}`);
+    if (pattern.test(words)) return new GitFailure(reason, `Cannot fetch: ${tell(host)}`);
   }
   const line = stderr.split("\n").map((l) => l.trim()).filter((l) => /^(fatal|error):/.test(l)).at(-1) ?? "";
   return new GitFailure("FetchFailed", `Cannot fetch: git failed${line ? `: ${printable(line)}` : ""}`);

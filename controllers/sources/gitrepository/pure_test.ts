@@ -167,6 +167,8 @@ Deno.test("classify() sorts git's words and names the mend", () => {
     ],
     ["fatal: repository 'http://h/x/' not found", "RepositoryNotFound", /spec\.url/],
     ["fatal: couldn't find remote ref refs/heads/x", "RefNotFound", /spec\.ref/],
+    ["fatal: unable to access 'https://h/x/': The requested URL returned error: 301", "FetchFailed", /spec\.url/],
+    ["fatal: unable to access 'https://h/certificate/': Could not resolve host: h", "HostUnreachable", /h:1/],
     ["fatal: something\u0007 new", "FetchFailed", /fatal: something {2}?new|fatal: something/],
   ];
   for (const [stderr, reason, message] of words) assert.ok(failed(reason, message)(classify(stderr, "h:1")), stderr);

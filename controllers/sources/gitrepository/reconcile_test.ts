@@ -1,65 +1,18 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DiskArtifactStore } from "../../../shared/artifact/mod.ts";
-import { FakeClock } from "../../../shared/runtime/clock.ts";
-import { FakeApi } from "./fake_api.ts";
-import { GitFixture } from "./fixture.ts";
-import { GitSourceReconciler } from "./reconcile.ts";
-
-interface World {
-  git: GitFixture;
-  api: FakeApi;
-  clock: FakeClock;
-  store: DiskArtifactStore;
-  /** Reconciles once; resolves to the time to the next look, or "change". */
-  look(): Promise<number | string>;
-  /** Files of the artifact in the status. */
-  files(): Promise<Record<string, string>>;
-}
+import type { FakeApi } from "./testing/fake_api.ts";
+import { inWorld, type World } from "./testing/world.ts";
 
 function test(name: string, run: (w: World) => Promise<void>, limits: Record<string, number> = {}): void {
-  Deno.test(name, async () => {
-    await using git = await GitFixture.make();
-    const api = new FakeApi(), clock = new FakeClock();
-    const store = new DiskArtifactStore(join(git.folder, "data"), { clock });
-    const workDir = join(git.folder, "data", "git");
-    const reconciler = new GitSourceReconciler({
-      client: api.client,
-      artifacts: store,
-      events: api.recorder,
-      clock,
-      get: (key) => api.repositories.get(key),
-      fetch: { workDir, allowFile: true, limits },
-      artifactUrl: "http://me:1/",
-      random: () => 0.5,
-    });
-    await run({
-      git,
-      api,
-      clock,
-      store,
-      async look() {
-        const action = await reconciler.reconcile("t/r", new AbortController().signal);
-        assert.deepEqual(await readdir(workDir).catch(() => []), [], "nothing is left in the work folder");
-        return "after" in action ? action.after : action.await;
-      },
-      async files() {
-        const out: Record<string, string> = {};
-        for (const file of await store.files(api.status.artifact!, "")) {
-          out[file.path] = await file.read().then((d) => new TextDecoder().decode(d), (e: Error) => `! ${e.message}`);
-        }
-        return out;
-      },
-    });
-  });
+  Deno.test(name, () => inWorld(run, limits));
 }
 
-test("a branch is fetched, and looked at again after the interval without a write", async ({ git, api, look, files, clock }) => {
+test("a branch is fetched, and looked at again after the interval without a write", async (w) => {
+  const { git, api, clock } = w;
   const commit = await git.commit({ "a.yaml": "a: 1\n", "dir/b.sh": "b" });
   api.put({ url: git.url, ref: { branch: "main" } });
-  assert.equal(await look(), 60_000);
-  assert.deepEqual(await files(), { "a.yaml": "a: 1\n", "dir/b.sh": "b" });
+  assert.equal(await w.look(), 60_000);
+  assert.deepEqual(await w.files(), { "a.yaml": "a: 1\n", "dir/b.sh": "b" });
   const { artifact, ...rest } = api.status;
   assert.deepEqual(artifact, {
     digest: artifact!.digest,
@@ -82,40 +35,43 @@ test("a branch is fetched, and looked at again after the interval without a writ
   });
   assert.deepEqual(api.events, [`Normal NewArtifact Fetched main@sha1:${commit}`]);
   await clock.advance(60_000);
-  assert.equal(await look(), 60_000);
+  assert.equal(await w.look(), 60_000);
   assert.equal(api.writes, 1);
 });
 
-test("without a ref the remote's HEAD is meant, by the name of its branch", async ({ git, api, look }) => {
+test("without a ref the remote's HEAD is meant, by the name of its branch", async (w) => {
+  const { git, api } = w;
   const commit = await git.commit({ a: "1" });
   api.put({ url: git.url });
-  await look();
+  await w.look();
   assert.equal(api.status.artifact!.revision, `main@sha1:${commit}`);
 });
 
-test("a new commit is a new revision; the same tree has the same digest", async ({ git, api, look }) => {
+test("a new commit is a new revision; the same tree has the same digest", async (w) => {
+  const { git, api } = w;
   await git.commit({ a: "1" });
   api.put({ url: git.url, ref: { branch: "main" } });
-  await look();
+  await w.look();
   const { digest, revision } = api.status.artifact!;
   await git.commit({ a: "1" });
-  await look();
+  await w.look();
   assert.notEqual(api.status.artifact!.revision, revision);
   assert.equal(api.status.artifact!.digest, digest);
   await git.commit({ a: "2" });
-  await look();
+  await w.look();
   assert.notEqual(api.status.artifact!.digest, digest);
   assert.ok(api.events.every((e) => e.startsWith("Normal NewArtifact")), api.events.join());
 });
 
-test("a force-pushed branch is a new revision, and an event says so", async ({ git, api, look }) => {
+test("a force-pushed branch is a new revision, and an event says so", async (w) => {
+  const { git, api } = w;
   await git.commit({ a: "0" });
   const old = await git.commit({ a: "1" });
   api.put({ url: git.url, ref: { branch: "main" } });
-  await look();
+  await w.look();
   await git.git("reset", "-q", "--hard", "HEAD~1");
   const now = await git.commit({ a: "2" });
-  await look();
+  await w.look();
   assert.equal(api.status.artifact!.revision, `main@sha1:${now}`);
   assert.ok(
     api.events.some((e) => e.startsWith("Warning ForcePushed") && e.includes(old.slice(0, 12))),
@@ -123,22 +79,24 @@ test("a force-pushed branch is a new revision, and an event says so", async ({ g
   );
 });
 
-test("C27: a tag that was moved by force is a new revision, and an event says so", async ({ git, api, look }) => {
+test("C27: a tag that was moved by force is a new revision, and an event says so", async (w) => {
+  const { git, api } = w;
   const one = await git.commit({ a: "1" });
   await git.git("tag", "-a", "-m", "x", "v1");
   await git.git("push", "-q", "origin", "v1");
   api.put({ url: git.url, ref: { tag: "v1" } });
-  await look();
+  await w.look();
   assert.equal(api.status.artifact!.revision, `v1@sha1:${one}`);
   const two = await git.commit({ a: "2" });
   await git.git("tag", "-f", "-a", "-m", "x", "v1");
   await git.git("push", "-q", "-f", "origin", "v1");
-  await look();
+  await w.look();
   assert.equal(api.status.artifact!.revision, `v1@sha1:${two}`);
   assert.ok(api.events.some((e) => e.startsWith("Warning TagMoved The tag v1 was moved by force")), api.events.join());
 });
 
-test("C27: of versions that differ in build data only the newest commit is taken", async ({ git, api, look }) => {
+test("C27: of versions that differ in build data only the newest commit is taken", async (w) => {
+  const { git, api } = w;
   const commits: string[] = [];
   for (const tag of ["3.0.0+b2", "3.0.0+b1"]) {
     commits.push(await git.commit({ a: tag }));
@@ -146,59 +104,64 @@ test("C27: of versions that differ in build data only the newest commit is taken
   }
   await git.git("push", "-q", "--tags", "origin");
   api.put({ url: git.url, ref: { semver: "3.x" } });
-  await look();
+  await w.look();
   assert.equal(api.status.artifact!.revision, `3.0.0+b1@sha1:${commits[1]}`);
 });
 
-test("a commit is fetched by its name, also an older one, and then not asked for again", async ({ git, api, look, files }) => {
+test("a commit is fetched by its name, also an older one, and then not asked for again", async (w) => {
+  const { git, api } = w;
   const old = await git.commit({ a: "1" });
   await git.commit({ a: "2" });
   api.put({ url: git.url, ref: { commit: old } });
-  await look();
+  await w.look();
   assert.equal(api.status.artifact!.revision, `sha1:${old}`);
-  assert.deepEqual(await files(), { a: "1" });
+  assert.deepEqual(await w.files(), { a: "1" });
   assert.equal(api.status.observedRef, undefined);
   await Deno.remove(git.bare, { recursive: true });
-  await look();
+  await w.look();
   assert.equal(api.ready.status, "True");
   api.put({ url: git.url, ref: { commit: "d".repeat(40) } });
-  await look();
+  await w.look();
   assert.equal(api.ready.reason, "RepositoryNotFound");
 });
 
-test("a commit that is not there fails with the mend", async ({ git, api, look }) => {
+test("a commit that is not there fails with the mend", async (w) => {
+  const { git, api } = w;
   await git.commit({ a: "1" });
   api.put({ url: git.url, ref: { commit: "d".repeat(40) } });
-  await look();
+  await w.look();
   assert.equal(api.ready.reason, "RefNotFound");
   assert.match(api.ready.message, /mend spec\.ref/);
 });
 
-test("include and exclude decide what is taken, and a change of them fetches again", async ({ git, api, look, files }) => {
+test("include and exclude decide what is taken, and a change of them fetches again", async (w) => {
+  const { git, api } = w;
   await git.commit({ "apps/a.yaml": "a", "apps/secret.yaml": "s", "README.md": "r" });
   api.put({ url: git.url, include: ["apps"] });
-  await look();
-  assert.deepEqual(Object.keys(await files()), ["apps/a.yaml", "apps/secret.yaml"]);
+  await w.look();
+  assert.deepEqual(Object.keys(await w.files()), ["apps/a.yaml", "apps/secret.yaml"]);
   api.put({ url: git.url, include: ["apps"], exclude: ["secret*"] });
-  await look();
-  assert.deepEqual(Object.keys(await files()), ["apps/a.yaml"]);
+  await w.look();
+  assert.deepEqual(Object.keys(await w.files()), ["apps/a.yaml"]);
 });
 
-test("a failure after a changed spec does not make the old artifact count as current", async ({ git, api, look, files }) => {
+test("a failure after a changed spec does not make the old artifact count as current", async (w) => {
+  const { git, api } = w;
   await git.commit({ a: "1", b: "2" });
   api.put({ url: git.url });
-  await look();
+  await w.look();
   api.put({ url: git.url + "x", exclude: ["b"] });
-  await look();
+  await w.look();
   assert.equal(api.ready.reason, "RepositoryNotFound");
-  assert.deepEqual(Object.keys(await files()), ["a", "b"], "the artifact stays");
+  assert.deepEqual(Object.keys(await w.files()), ["a", "b"], "the artifact stays");
   const { spec } = api.repositories.get("t/r")!;
   spec.url = git.url;
-  await look();
-  assert.deepEqual(Object.keys(await files()), ["a"]);
+  await w.look();
+  assert.deepEqual(Object.keys(await w.files()), ["a"]);
 });
 
-test("C28: a link out of the tree is in the artifact and never read; hooks and filters do not run", async ({ git, api, look, files }) => {
+test("C28: a link out of the tree is in the artifact and never read; hooks and filters do not run", async (w) => {
+  const { git, api } = w;
   const mark = join(git.folder, "ran");
   await git.commit({
     "chart/values.yaml": "-> ../../../../etc/passwd",
@@ -208,43 +171,46 @@ test("C28: a link out of the tree is in the artifact and never read; hooks and f
     ".gitmodules": `[submodule "x"]\n\tpath = x\n\turl = file:///etc\n\tupdate = !touch ${mark}\n`,
   });
   api.put({ url: git.url });
-  await look();
-  const got = await files();
+  await w.look();
+  const got = await w.files();
   assert.match(got["chart/values.yaml"]!, /^! .*"chart\/values\.yaml": the link leaves the root/);
   assert.equal(got["chart/ok.yaml"], "ok");
   assert.equal(got[".gitattributes"], "* filter=evil text eol=crlf\n");
   await assert.rejects(Deno.stat(mark));
 });
 
-test("an artifact that is gone from this disk is fetched again without a write", async ({ git, api, look, clock, store }) => {
+test("an artifact that is gone from this disk is fetched again without a write", async (w) => {
+  const { git, api, clock, store } = w;
   await git.commit({ a: "1" });
   api.put({ url: git.url });
-  await look();
+  await w.look();
   await clock.advance(3_600_000);
   await store.prune(new Set());
   assert.equal(await store.has(api.status.artifact!.digest), false);
-  await look();
+  await w.look();
   assert.equal(await store.has(api.status.artifact!.digest), true);
   assert.equal(api.writes, 1);
 });
 
-test("failures are told with reason and mend, retried sooner, and written and reported once", async ({ git, api, look }) => {
+test("failures are told with reason and mend, retried sooner, and written and reported once", async (w) => {
+  const { git, api } = w;
   await git.commit({ a: "1" });
   api.put({ url: git.url, ref: { branch: "nope" }, interval: "1h" });
-  assert.deepEqual([await look(), await look(), await look()], [10_000, 20_000, 40_000]);
+  assert.deepEqual([await w.look(), await w.look(), await w.look()], [10_000, 20_000, 40_000]);
   assert.equal(api.ready.reason, "RefNotFound");
   assert.match(api.ready.message, /the branch "nope"; push it or mend spec\.ref\.branch/);
   assert.equal(api.writes, 1);
   assert.equal(api.events.length, 1);
   api.put({ url: git.url, ref: { branch: "main" }, interval: "1h" });
-  assert.equal(await look(), 3_600_000);
+  assert.equal(await w.look(), 3_600_000);
   assert.equal(api.ready.status, "True");
 });
 
-test("bad addresses, Secrets and unsupported fields are told", async ({ git, api, look }) => {
+test("bad addresses, Secrets and unsupported fields are told", async (w) => {
+  const { git, api } = w;
   const reason = async (spec: Parameters<FakeApi["put"]>[0]) => {
     api.put(spec);
-    await look();
+    await w.look();
     assert.equal(api.ready.status, "False");
     return `${api.ready.reason}: ${api.ready.message}`;
   };
@@ -270,21 +236,23 @@ test("bad addresses, Secrets and unsupported fields are told", async ({ git, api
   assert.doesNotMatch(api.told.replaceAll("https://user:hunter2@", ""), /hunter2/);
 });
 
-test("suspended and deleted repositories are left alone", async ({ git, api, look }) => {
+test("suspended and deleted repositories are left alone", async (w) => {
+  const { git, api } = w;
   api.put({ url: git.url, suspend: true });
-  assert.equal(await look(), "change");
+  assert.equal(await w.look(), "change");
   api.repositories.clear();
-  assert.equal(await look(), "change");
+  assert.equal(await w.look(), "change");
   assert.equal(api.writes, 0);
 });
 
-test("a repository that is too large is refused by what is too much", async ({ git, api, look }) => {
+test("a repository that is too large is refused by what is too much", async (w) => {
+  const { git, api } = w;
   await git.commit({ "big.bin": "x".repeat(2000), a: "1" });
   api.put({ url: git.url });
-  await look();
+  await w.look();
   assert.equal(api.ready.reason, "TooLarge");
   assert.match(api.ready.message, /"big\.bin" has 2000 bytes, at most 1000 .*spec\.exclude/);
   api.put({ url: git.url, exclude: ["*.bin"] });
-  await look();
+  await w.look();
   assert.equal(api.ready.status, "True");
 }, { fileBytes: 1000 });

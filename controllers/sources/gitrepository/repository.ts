@@ -170,19 +170,21 @@ export class RemoteRepository {
         "--no-recurse-submodules",
         "--force",
       ];
-      return await runGit(["fetch", ...fixed, ...options, "--", "origin", ...specs], git);
+      const result = await runGit(["fetch", ...fixed, ...options, "--", "origin", ...specs], git);
+      if (await sizeOf(join(git.cwd, "objects", "pack")) > this.o.limits.packBytes) throw this.#tooLarge();
+      return result;
     } catch (error) {
-      if (tooLarge.signal.aborted && !this.o.signal.aborted) {
-        const most = Math.round(this.o.limits.packBytes / 2 ** 20);
-        throw new GitFailure(
-          "TooLarge",
-          `Cannot fetch: the repository has more than ${most} MiB; use a smaller one for manifests`,
-        );
-      }
+      if (tooLarge.signal.aborted && !this.o.signal.aborted) throw this.#tooLarge();
       throw error;
     } finally {
       clearInterval(watch);
     }
+  }
+
+  #tooLarge(): GitFailure {
+    const most = Math.round(this.o.limits.packBytes / 2 ** 20);
+    const mend = "use a repository that has less beside the manifests";
+    return new GitFailure("TooLarge", `Cannot fetch: the repository has more than ${most} MiB; ${mend}`);
   }
 
   #check(result: GitResult): void {

@@ -1,7 +1,7 @@
 /** An API server of two kinds for tests of this role. @module */
-import type { GitRepository, Secret } from "../../../shared/api/mod.ts";
-import { cloneJson, type JsonValue } from "../../../shared/json/mod.ts";
-import { failure, keyOf, type KubeClient } from "../../../shared/kube/mod.ts";
+import type { GitRepository, Secret } from "../../../../shared/api/mod.ts";
+import { cloneJson, type JsonValue } from "../../../../shared/json/mod.ts";
+import { failure, keyOf, type KubeClient } from "../../../../shared/kube/mod.ts";
 
 /** Holds repositories and Secrets; counts status writes. */
 export class FakeApi {
