@@ -67,7 +67,8 @@ export function createTargets(o: TargetsOptions): Targets {
         secrets,
         cluster: () => informer.get(key),
         onReachable(reachable) {
-          o.logger.info(reachable ? "Cluster answers again" : "Cluster does not answer", { cluster: key });
+          if (reachable) o.logger.info("Cluster answers again", { cluster: key });
+          else o.logger.info("Cluster does not answer", { cluster: key });
           tell(key, reachable);
         },
       });
