@@ -80,11 +80,13 @@ async function renderFresh(artifacts: ArtifactStore, release: Release, source: S
       );
     }
     const { namespace = "", name } = release.metadata;
+    // The name is a digest of what is stored: the same objects in the same order.
+    const ordered = applyOrder(objects);
     return {
-      renderRef: renderRefOf({ namespace, name }, objects),
+      renderRef: renderRefOf({ namespace, name }, ordered),
       revision: source.artifact.revision,
       digest: source.artifact.digest,
-      objects: applyOrder(objects),
+      objects: ordered,
     };
   } catch (error) {
     if (error instanceof RenderError) throw new Stop("RenderFailed", error.message);
