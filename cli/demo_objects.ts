@@ -76,7 +76,9 @@ export function bindDemoObjects(
     }
     return object;
   });
-  return [...secrets, ...bound];
+  // What a Release needs comes before it, or the first thing that it says is that something is missing.
+  const rank = (o: DemoObject) => ["Secret", "Cluster", "GitRepository", "Release"].indexOf(o.kind);
+  return [...secrets, ...bound].sort((a, b) => rank(a) - rank(b));
 }
 
 async function git(cwd: string, ...args: string[]): Promise<string> {
