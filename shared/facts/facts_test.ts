@@ -332,6 +332,7 @@ Deno.test("validate: the mistakes people make, in the words of the real server",
   ]);
   assert.deepEqual(errorsOf("Deployment", created("Deployment", workload("Deployment", { selector: null }))), [
     "spec.selector: Required value",
+    'spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`',
   ]);
   assert.deepEqual(
     errorsOf(

@@ -201,17 +201,20 @@ function containerErrors(
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-/** Checks a workload's template against its selector, then the template itself. */
+/**
+ * Checks a workload's template against its selector, then the template itself. A selector that is missing (null) matches
+ * nothing; undefined: the kind has none.
+ */
 export function templateErrors(
   template: JsonObject | undefined,
-  selector: JsonObject | undefined,
+  selector: JsonObject | null | undefined,
   path: string,
   restart: readonly string[] = ["Always"],
   claims: readonly string[] = [],
 ): FieldError[] {
   const labels = objectAt(template, "metadata", "labels");
   const errors = labelErrors(labels, `${path}.metadata.labels`);
-  if (selector && !selectorMatches(selector, labels)) {
+  if (selector === null || (selector && !selectorMatches(selector, labels))) {
     errors.push(invalid(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"));
   }
   errors.push(...podSpecErrors(objectAt(template, "spec"), `${path}.spec`, restart, claims));

@@ -40,7 +40,13 @@ function workloadErrors(object: JsonObject, old: JsonObject | undefined, kind: s
   const errors = [
     ...countErrors(spec, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
     ...selectorErrors(spec, kind),
-    ...templateErrors(objectAt(spec, "template"), asObject(spec?.["selector"]), "spec.template", ["Always"], claims),
+    ...templateErrors(
+      objectAt(spec, "template"),
+      asObject(spec?.["selector"]) ?? null,
+      "spec.template",
+      ["Always"],
+      claims,
+    ),
   ];
   if (old) errors.push(...immutable("spec.selector", spec?.["selector"], objectAt(old, "spec")?.["selector"]));
   return errors;
