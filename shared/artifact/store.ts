@@ -51,7 +51,10 @@ export class DiskArtifactStore implements ArtifactStore {
 
   /** Makes the folders and takes away what a killed process left half written; done at first use, once. */
   start(): Promise<void> {
-    return this.#ready ??= this.#prepare();
+    return this.#ready ??= this.#prepare().catch((error) => {
+      this.#ready = undefined;
+      throw error;
+    });
   }
 
   async #prepare(): Promise<void> {

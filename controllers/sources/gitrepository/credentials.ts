@@ -31,6 +31,8 @@ const BASE = `[core]
 	recurseSubmodules = false
 	unpackLimit = 1
 	writeCommitGraph = false
+[pack]
+	threads = 1
 [transfer]
 	bundleURI = false
 [http]

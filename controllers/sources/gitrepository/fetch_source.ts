@@ -84,6 +84,14 @@ async function store(artifacts: ArtifactStore, entries: Parameters<ArtifactStore
   }
 }
 
+/** A failure of the disk as a failure of the fetch; other errors come back as they are. */
+export function diskFailure(error: unknown): unknown {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  if (typeof code !== "string" || !/^E[A-Z]+$/.test(code)) return error;
+  const message = `Cannot fetch: the data folder of Convoy cannot be used (${code}); check its space and permissions`;
+  return new GitFailure("FetchFailed", message, { cause: error });
+}
+
 async function findOddity(
   remote: RemoteRepository,
   got: Resolved,

@@ -21,14 +21,22 @@ export class Pruner {
   #running: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly o: { artifacts: ArtifactStore; clock: Clock; logger: Logger; needed: () => Set<string> },
+    private readonly o: {
+      artifacts: ArtifactStore;
+      clock: Clock;
+      logger: Logger;
+      needed: () => Set<string> | undefined;
+    },
   ) {}
 
   /** An artifact came. */
   request(): void {
     this.#cancel ??= this.o.clock.after(PRUNE_AFTER_MS, () => {
       this.#cancel = undefined;
-      this.#running = this.o.artifacts.prune(this.o.needed()).catch((error) => {
+      const needed = this.o.needed();
+      // What is needed is not known yet: later.
+      if (!needed) return this.request();
+      this.#running = this.o.artifacts.prune(needed).catch((error) => {
         this.o.logger.error("Pruning of artifacts failed", error);
       });
     });

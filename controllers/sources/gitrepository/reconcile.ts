@@ -13,7 +13,7 @@ import { equalJson } from "../../../shared/json/mod.ts";
 import { type Condition, hasReason, type KubeClient, StatusError } from "../../../shared/kube/mod.ts";
 import { type Clock, rfc3339 } from "../../../shared/runtime/clock.ts";
 import { GitFailure } from "./failure.ts";
-import { type FetchContext, type Fetched, fetchSource } from "./fetch_source.ts";
+import { diskFailure, type FetchContext, type Fetched, fetchSource } from "./fetch_source.ts";
 import { FETCH_FAILED_EVENT, NEW_ARTIFACT, SUCCEEDED } from "./reasons.ts";
 
 /** What the loop has at hand. */
@@ -69,7 +69,7 @@ export class GitSourceReconciler {
       return { after: this.#jitter(interval) };
     } catch (error) {
       signal.throwIfAborted();
-      const failure = timeout.signal.aborted ? timedOut(repository) : error;
+      const failure = timeout.signal.aborted ? timedOut(repository) : diskFailure(error);
       if (!(failure instanceof GitFailure)) throw failure;
       const failures = (this.#failures.get(key) ?? 0) + 1;
       this.#failures.set(key, failures);

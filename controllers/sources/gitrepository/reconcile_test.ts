@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeApi } from "./testing/fake_api.ts";
 import { inWorld, type World } from "./testing/world.ts";
@@ -256,3 +257,15 @@ test("a repository that is too large is refused by what is too much", async (w) 
   await w.look();
   assert.equal(api.ready.status, "True");
 }, { fileBytes: 1000 });
+
+test("a data folder that cannot be used is told, and the next look after it is mended succeeds", async (w) => {
+  await w.git.commit({ a: "1" });
+  await mkdir(join(w.git.folder, "data"));
+  await writeFile(join(w.git.folder, "data", "artifacts"), "in the way");
+  w.api.put({ url: w.git.url });
+  assert.equal(await w.look(), 10_000);
+  assert.match(w.api.ready.message, /data folder of Convoy cannot be used \(E[A-Z]+\)/);
+  await rm(join(w.git.folder, "data", "artifacts"));
+  await w.look();
+  assert.equal(w.api.ready.status, "True");
+});

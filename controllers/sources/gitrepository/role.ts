@@ -25,8 +25,11 @@ export const gitRepositoryRole: Role = {
       artifacts: ctx.artifacts,
       clock,
       logger,
-      needed: () => neededDigests(repositories.list(), releases.list()),
+      // Caches that are not filled yet know of no artifact that is needed.
+      needed: () =>
+        repositories.synced && releases.synced ? neededDigests(repositories.list(), releases.list()) : undefined,
     });
+    pruner.request();
     const reconciler = new GitSourceReconciler({
       client: ctx.client,
       artifacts: ctx.artifacts,
