@@ -17,6 +17,7 @@ import {
   writeStream,
   writeWhole,
 } from "./exchange.ts";
+import { toJson } from "./transcode.ts";
 import { impersonate } from "./impersonate.ts";
 import type { KeyPair } from "./issue.ts";
 
@@ -210,6 +211,7 @@ class Front {
       const user = await this.#user(request, headers, path);
       const { body: limit, bodyMs, answerMs } = this.limits;
       const body = await readBody(request, { limit, ms: bodyMs, clock: this.clock });
+      const asJson = body && toJson(body, headers);
       for (const name of Object.keys(headers)) {
         if (name === "authorization" || name.startsWith("impersonate-")) delete headers[name];
       }
@@ -218,7 +220,7 @@ class Front {
           method: request.method ?? "GET",
           path,
           headers,
-          ...(body ? { body } : {}),
+          ...(body ? { body: asJson ?? body } : {}),
           user,
           signal: abort.signal,
         }));

@@ -1,0 +1,2 @@
+/** Protobuf bodies of Kubernetes clients. @module */
+export { decodeProtobuf, ProtobufError } from "./decode.ts";
