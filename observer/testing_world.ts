@@ -30,6 +30,7 @@ import {
   type Resource,
   type Transport,
   TransportError,
+  type TransportResponse,
   type Unstructured,
 } from "../shared/kube/mod.ts";
 import { putRender } from "../shared/render/mod.ts";
@@ -61,8 +62,9 @@ export class World {
   readonly requests: Seen[] = [];
   /** No request reaches the target, and its open watches break. */
   #down = false;
-  /** Answers a request to the target in place of the server. */
-  intercept: ((request: { method: string; path: string; body?: string }) => void | Promise<void>) | undefined;
+  #frozen = false;
+  /** Refuses requests to the target in place of the server. */
+  refuse: ((request: { method: string; path: string }) => { code: number; message: string } | undefined) | undefined;
   readonly #abort = new AbortController();
   readonly #convoyStore = new MemoryStorage();
   readonly #targetStore = new MemoryStorage();
@@ -89,7 +91,6 @@ export class World {
       storage: this.#targetStore,
       clock,
       serveCrds: true,
-      workers: false,
     });
     this.client = createKubeClient(inProcessTransport(this.#convoy, ADMIN), { clock });
     this.target = createKubeClient(inProcessTransport(this.#cluster, ADMIN), { clock });
@@ -320,6 +321,12 @@ export class World {
     });
   }
 
+  /** Makes a kind on the target and waits until it is served. */
+  async addCrd(crd: { apiVersion: string; kind: string; metadata: { name: string } }): Promise<void> {
+    await this.target.create(resourceOf(crd), crd);
+    await this.#cluster.settled();
+  }
+
   /** The target is gone, or back. */
   set down(down: boolean) {
     this.#down = down;
@@ -327,6 +334,11 @@ export class World {
     // Open watches break; the client makes new ones over the same transport.
     for (const transport of this.#transports) transport.close();
     this.#transports.clear();
+  }
+
+  /** Open watches of the target deliver nothing more; requests go on. */
+  freezeWatches(): void {
+    this.#frozen = true;
   }
 
   /** Requests to the target but for watches and what opens them. */
@@ -352,11 +364,18 @@ export class World {
           watch: /[?&]watch=(true|1)/.test(request.path),
         });
         const transport = current();
-        await this.intercept?.(request);
-        return await transport.request(request);
+        const refusal = this.refuse?.(request);
+        if (refusal) return answer(refusal.code, refusal.message);
+        const response = await transport.request(request);
+        if (!/[?&]watch=(true|1)/.test(request.path)) return response;
+        return { ...response, lines: () => this.#thawed(response.lines()) };
       },
       close: () => inner?.close(),
     } as Transport;
+  }
+
+  async *#thawed(lines: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const line of lines) if (!this.#frozen) yield line;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -371,6 +390,18 @@ export class World {
     await this.#convoyStore.close();
     await this.#targetStore.close();
   }
+}
+
+function answer(code: number, message: string): TransportResponse {
+  const text = JSON.stringify({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code });
+  return {
+    status: code,
+    headers: { "content-type": "application/json" },
+    text: () => Promise.resolve(text),
+    async *lines() {
+      yield text;
+    },
+  };
 }
 
 /** A world with a cluster. */
