@@ -25,7 +25,9 @@ export function prune(merged: Obj, last: Owned, owners: readonly Owned[], config
   if (gone.empty) return merged;
   return removeItems(last.node, merged, gone, (path, empty) => {
     const named = valueAt(last.node, config, path);
-    return (named !== undefined && named !== null) || owners.some((o) => o.set.has(path)) ? empty : null;
+    // A config that says null wants null, whatever validation makes of that (rule 30).
+    if (named !== undefined) return named === null ? null : empty;
+    return owners.some((o) => o.set.has(path)) ? empty : null;
   });
 }
 
