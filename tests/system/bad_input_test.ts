@@ -75,7 +75,7 @@ Deno.test("YAML that does not parse names file, line and column, and prunes noth
 Deno.test("an object of an unknown kind is named, and the others are applied", async () => {
   await using system = await startSystem();
   await withGood(system, {
-    "bad/a.yaml": "apiVersion: nope.example/v1\nkind: Nope\nmetadata: {name: n, namespace: apps}\n",
+    "bad/a.yaml": "apiVersion: nope.example/v1\nkind: Nope\nmetadata: {name: one, namespace: apps}\n",
     "bad/b.yaml": configMap("beside", { a: "1" }),
   });
   await system.addRelease("bad");
