@@ -7,13 +7,16 @@ import type { Logger } from "../runtime/logger.ts";
 /** Watches the Secrets of the namespaces that Clusters live in, from the first question about a namespace on. */
 export class SecretWatch {
   readonly #o: { client: KubeClient; clock: Clock; logger: Logger; signal: AbortSignal };
-  readonly #onChange: (key: string) => void;
+  readonly #onChange: (key: string, first: boolean) => void;
   readonly #namespaces = new Map<string, { informer: StartableInformer<KubeObject>; live: boolean }>();
 
-  /** @param onChange told `namespace/name` of a Secret that was added, changed or deleted. */
+  /**
+   * @param onChange told `namespace/name` of a Secret that was added, changed or deleted; `first` = it was there when
+   * the watch began, which is news only to those who looked for it before.
+   */
   constructor(
     o: { client: KubeClient; clock: Clock; logger: Logger; signal: AbortSignal },
-    onChange: (key: string) => void,
+    onChange: (key: string, first: boolean) => void,
   ) {
     this.#o = o;
     this.#onChange = onChange;
@@ -49,10 +52,7 @@ export class SecretWatch {
     });
     watch = { informer, live: false };
     this.#namespaces.set(namespace, watch);
-    const tell = (object: KubeObject) => {
-      // What was there before the first sync is no change.
-      if (informer.synced) this.#onChange(keyOf(object));
-    };
+    const tell = (object: KubeObject) => this.#onChange(keyOf(object), !informer.synced);
     informer.addHandler({ onAdd: tell, onUpdate: (_old, object) => tell(object), onDelete: tell });
     informer.start();
     return watch;

@@ -156,7 +156,7 @@ export class ClusterTarget implements Target {
   #isFresh(cluster: Cluster): boolean {
     if (!this.#basis || this.#basis.generation !== cluster.metadata.generation) return false;
     const version = this.#secretVersion(cluster);
-    if (version !== undefined && this.#basis.secretVersion !== undefined) return version === this.#basis.secretVersion;
+    if (version !== undefined) return version === this.#basis.secretVersion;
     return this.#o.clock.now() - this.#basis.at < RECHECK_MS;
   }
 

@@ -37,8 +37,10 @@ export function createTargets(o: TargetsOptions): Targets {
       }
     }
   };
-  const secrets = new SecretWatch({ ...o, signal: abort.signal }, (secretKey) => {
-    for (const target of targets.values()) if (target.usesSecret(secretKey)) tell(target.key, true);
+  const secrets = new SecretWatch({ ...o, signal: abort.signal }, (secretKey, first) => {
+    for (const target of targets.values()) {
+      if (target.usesSecret(secretKey) && !(first && target.reachable)) tell(target.key, true);
+    }
   });
   const drop = (key: string) => {
     targets.get(key)?.close(new TargetError("ClusterNotFound", `${clusterName(key)} does not exist`));
