@@ -10,6 +10,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import process from "node:process";
+import { addEnums } from "./generate_facts_enums.ts";
 import { pack } from "../shared/facts/pack.ts";
 import type { PackedFacts, PackedKind } from "../shared/facts/pack.ts";
 import type { OpenApiSchema } from "../shared/ssa/contract.ts";
@@ -112,23 +113,23 @@ function refsIn(value: unknown, found: Set<string>): void {
   }
 }
 
-async function moduleDir(): Promise<string> {
+async function moduleDir(module: string): Promise<string> {
   const command = new Deno.Command("go", {
-    args: ["mod", "download", "-json", `k8s.io/kubernetes@${VERSION}`],
+    args: ["mod", "download", "-json", module],
     cwd: Deno.makeTempDirSync(),
   });
   const { code, stdout, stderr } = await command.output();
   const answer = JSON.parse(new TextDecoder().decode(stdout) || "{}") as { Dir?: string; Error?: string };
   if (code !== 0 || !answer.Dir) {
     throw new Error(
-      `Cannot fetch the Go module k8s.io/kubernetes: ${answer.Error ?? new TextDecoder().decode(stderr)}`,
+      `Cannot fetch the Go module ${module}: ${answer.Error ?? new TextDecoder().decode(stderr)}`,
     );
   }
   return answer.Dir;
 }
 
 async function generate(): Promise<string> {
-  const dir = `${await moduleDir()}/api`;
+  const dir = `${await moduleDir(`k8s.io/kubernetes@${VERSION}`)}/api`;
   const read = async (path: string) => JSON.parse(await readFile(`${dir}/${path}`, "utf8"));
   const kinds: PackedKind[] = [];
   const schemas: Record<string, OpenApiSchema> = {};
@@ -172,6 +173,8 @@ async function generate(): Promise<string> {
       }
     }
   }
+  // The staging modules have the same version with 0 for the major number.
+  await addEnums(schemas, await moduleDir(`k8s.io/api@${VERSION.replace("v1.", "v0.")}`));
   const facts: PackedFacts = { version: VERSION, kinds, schemas };
   const text = JSON.stringify(pack(facts));
   if (text.includes("`") || text.includes("${")) throw new Error("Cannot write the facts as a raw template string");
