@@ -64,10 +64,10 @@ export function parseYamlBody(text: string): ParsedBody {
 
 /** A YAML error as sigs.k8s.io/yaml tells it. */
 function goYamlMessage(text: string, error: YamlError): string {
-  // What go-yaml says of a tab in indentation; the other texts differ, but tell more.
-  const line = text.split("\n").findIndex((l) => /^\s*\t/.test(l));
-  if (line >= 0 && /tab|token|indent/i.test(error.message)) {
-    const at = line > 0 ? `line ${line + 1}: ` : "";
+  // What go-yaml says of a tab where a token should start; its other texts differ, but ours tell more.
+  const { line } = error;
+  if (/^\s*\t/.test(text.split("\n")[line - 1] ?? "")) {
+    const at = line > 1 ? `line ${line}: ` : "";
     return `error converting YAML to JSON: yaml: ${at}found character that cannot start any token`;
   }
   return `error converting YAML to JSON: yaml: ${error.message}`;

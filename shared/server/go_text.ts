@@ -40,7 +40,6 @@ export function byteLength(text: string): number {
 
 /** Escapes `<`, `>`, `&` and the two line separators in JSON text, as Go's encoder does by default. */
 export function htmlEscape(json: string): string {
-  // deno-lint-ignore no-control-regex
   return /[<>&\u2028\u2029]/.test(json)
     ? json.replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"))
     : json;

@@ -1,5 +1,5 @@
 /** PATCH: the four kinds of patch, each becoming the next state of the object. @module */
-import { cloneJson, type JsonObject, stringifyJson } from "../json/mod.ts";
+import { canonicalJson, cloneJson, type JsonObject } from "../json/mod.ts";
 import { rfc3339 } from "../runtime/clock.ts";
 import { applyPatch, ConflictError, type Obj, TypedError } from "../ssa/mod.ts";
 import { type JsonPatchOp, mediaType, parseApplyBody, parseJsonPatchBody, parseMergeBody } from "./body.ts";
@@ -87,7 +87,7 @@ export function patchObject(
           );
         }
       }
-      const before = req.query.fieldValidation === "Strict" ? stringifyJson(value) : "";
+      const before = req.query.fieldValidation === "Strict" ? canonicalJson(value) : "";
       const decoded = decodeObject(req.served, value, live, (error) => strictFailure(before, error.message));
       const problems = [...patch.duplicates.map((d) => `duplicate field ${goQuote(d)}`), ...decoded.problems];
       // A retry must not tell its warnings twice.

@@ -93,13 +93,25 @@ export async function writeScale(
       const version = metaText(scale, "resourceVersion");
       if (version !== "") metaOf(next).resourceVersion = version;
       const decoded = decodeObject(served, next, live, (error) => badRequest(error.message));
-      // Upstream leaves no time on entries of the scale subresource, and does not track what had no replicas.
-      const had = valueAt(live, paths.specReplicasPath) !== undefined;
-      const tracked = had ? withoutTime(track(req, live, decoded.object, now), req.manager) : decoded.object;
+      // Upstream leaves no time on entries of the scale subresource, and does not track replicas that nobody owned.
+      const tracked = isOwned(live, paths.specReplicasPath)
+        ? withoutTime(track(req, live, decoded.object, now), req.manager)
+        : decoded.object;
       return { next: tracked, mayDropTracking: true };
     },
   });
   return scaleOf(paths, written.object);
+}
+
+/** Whether an entry of managedFields has the path. */
+function isOwned(object: JsonObject, path: string): boolean {
+  const inFields = path.split(".").filter(Boolean).map((key) => `f:${key}`);
+  const entries = metaOf(object).managedFields;
+  return (Array.isArray(entries) ? entries : []).some((entry) => {
+    let at: JsonValue | undefined = isObject(entry) ? entry.fieldsV1 : undefined;
+    for (const key of inFields) at = isObject(at) ? at[key] : undefined;
+    return at !== undefined;
+  });
 }
 
 function withoutTime(object: JsonObject, manager: string): JsonObject {

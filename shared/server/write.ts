@@ -17,6 +17,7 @@ import {
   validateMetaUpdate,
 } from "./validate/object_meta.ts";
 import { validateObject } from "./validate/object.ts";
+import { objectWarnings } from "./validate/warnings.ts";
 
 /** What the write path needs of the server. */
 export interface WriteHost {
@@ -107,7 +108,8 @@ export function track(req: WriteRequest, live: JsonObject | undefined, next: Jso
     manager: req.manager,
     now,
   });
-  if (result.warning) req.warnings.push(result.warning);
+  // On a create there was nothing to keep.
+  if (result.warning && live) req.warnings.push(result.warning);
   return result.object as JsonObject;
 }
 
@@ -146,6 +148,7 @@ export async function createObject(
     ...validateObject(served, next, undefined),
   ]);
   if (served.kind.custom) req.warnings.push(...finalizerWarnings(metaOf(next)));
+  req.warnings.push(...objectWarnings(served, next, undefined));
   if (postedVersion !== "" && !tracked) {
     throw badRequest("resourceVersion should not be set on objects to be created");
   }
@@ -266,6 +269,7 @@ async function commit(
   if (kind.custom && !equalJson(metaOf(next).finalizers, metaOf(live).finalizers)) {
     req.warnings.push(...finalizerWarnings(metaOf(next)));
   }
+  req.warnings.push(...objectWarnings(served, next, live));
   const finished = finishWrite(live as Obj, next as Obj);
   if (finished.noop) return { object: finished.object as JsonObject, created: false, revision: stored.revision };
   next = finished.object as JsonObject;

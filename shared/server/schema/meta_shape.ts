@@ -23,13 +23,13 @@ const FIELDS: Record<string, Shape> = {
   managedFields: "entries",
 };
 
-const OWNER: Record<string, "string" | "bool"> = {
+const OWNER: Record<string, "string" | "boolean"> = {
   apiVersion: "string",
   kind: "string",
   name: "string",
   uid: "string",
-  controller: "bool",
-  blockOwnerDeletion: "bool",
+  controller: "boolean",
+  blockOwnerDeletion: "boolean",
 };
 
 /**
@@ -127,8 +127,8 @@ function shapeOwners(value: JsonValue, path: string, unknown: string[]): JsonVal
         unknown.push(`${path}[${i}].${key}`);
         delete owner[key];
       } else if (v === null) delete owner[key];
-      else if (typeof v !== (type === "bool" ? "boolean" : "string")) {
-        throw wrong(v, `${path}.${key}`, type, "OwnerReference.");
+      else if ((typeof v as string) !== type) {
+        throw wrong(v, `${path}.${key}`, type === "boolean" ? "bool" : type, "OwnerReference.");
       }
     }
     for (const key of ["apiVersion", "kind", "name", "uid"]) owner[key] ??= "";
