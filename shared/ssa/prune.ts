@@ -36,6 +36,8 @@ interface Place {
   underLast: boolean;
   /** An item or free-form key above is owned by nobody and was not in the last set: nothing below it is kept. */
   cut: boolean;
+  /** Fields that make this map the item it is: they stay as long as the item does. */
+  keys?: readonly string[] | undefined;
 }
 
 /**
@@ -60,6 +62,7 @@ function collect(last: Owned, owners: readonly Owned[], value: Value, place: Pla
       childNode = last.node.element;
     }
     if (child === undefined) continue;
+    if (field && place.keys?.includes(name)) continue;
     const named = field && isNamedField(last.node, name);
     const wasLast = at.member || (named && at.below !== undefined);
     let owned = false;
@@ -80,6 +83,7 @@ function collect(last: Owned, owners: readonly Owned[], value: Value, place: Pla
     collect({ node: childNode, set: at.below }, below, child, {
       underLast: place.underLast || wasLast,
       cut: place.cut || (!owned && !named && !wasLast && place.underLast),
+      keys: field ? undefined : last.node.keys,
     }, inner);
     gone.attach(element, false, inner);
   }
