@@ -31,6 +31,8 @@ export interface KubeClientOptions {
   maxRetryWaitMs?: number;
   /** @default "convoy" */
   userAgent?: string;
+  /** Label `server` of the metrics: which of the servers that a process talks to. @default "convoy" */
+  name?: string;
   clock?: Clock;
   metrics?: Metrics;
 }
@@ -169,7 +171,9 @@ function sender(transport: Transport, o: KubeClientOptions) {
   const timeoutMs = o.requestTimeoutMs ?? 60_000;
   const maxRetries = o.maxRetries ?? 4;
   const maxWait = o.maxRetryWaitMs ?? 30_000;
-  const requests = o.metrics?.counter("convoy_kube_requests_total", "API requests by verb and code", ["verb", "code"]);
+  const labels = ["server", "verb", "code"];
+  const requests = o.metrics?.counter("convoy_kube_requests_total", "API requests by server, verb and code", labels);
+  const server = o.name ?? "convoy";
 
   return async function send<T>(
     request: TransportRequest,
@@ -185,7 +189,7 @@ function sender(transport: Transport, o: KubeClientOptions) {
       let watching = false;
       try {
         const response = await transport.request({ ...request, headers, signal: limit.signal });
-        requests?.inc({ verb, code: String(response.status) });
+        requests?.inc({ server, verb, code: String(response.status) });
         const wait = retryAfter(response, maxWait);
         if (wait !== undefined && attempt < maxRetries) {
           await response.text();
@@ -197,7 +201,7 @@ function sender(transport: Transport, o: KubeClientOptions) {
         watching = stream;
         return result;
       } catch (error) {
-        if (error instanceof TransportError) requests?.inc({ verb, code: "none" });
+        if (error instanceof TransportError) requests?.inc({ server, verb, code: "none" });
         throw error;
       } finally {
         // A watch goes on under the caller's signal; only its time limit ends here.

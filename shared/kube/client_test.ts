@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ApiHandler, ServerRequest, ServerResponse } from "../server/contract.ts";
-import { FakeClock } from "../runtime/clock.ts";
+import { createMetrics, FakeClock } from "../runtime/mod.ts";
 import {
   createKubeClient,
   failure,
@@ -183,6 +183,24 @@ Deno.test("createKubeClient(): qps and burst hold requests back", async () => {
   await clock.advance(200);
   await all;
   assert.equal(requests.length, 5);
+});
+
+Deno.test("createKubeClient(): requests are counted by server, verb and code, also those without an answer", async () => {
+  const metrics = createMetrics({ process: false });
+  const { client } = clientOf((request) => request.method === "PUT" ? { status: 409 } : {}, {
+    metrics,
+    name: "target",
+  });
+  await client.get(RELEASES, release.metadata);
+  await assert.rejects(client.update(RELEASES, release));
+  client.close();
+  await assert.rejects(client.list(RELEASES));
+  const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("convoy_kube_requests_total"));
+  assert.deepEqual(lines, [
+    'convoy_kube_requests_total{server="target",verb="GET",code="200"} 1',
+    'convoy_kube_requests_total{server="target",verb="PUT",code="409"} 1',
+    'convoy_kube_requests_total{server="target",verb="GET",code="none"} 1',
+  ]);
 });
 
 /** A stream that ends when its request is aborted. */

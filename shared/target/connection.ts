@@ -75,6 +75,7 @@ export async function connectionOf(
   }
   const client = createKubeClient(transport, {
     clock: o.clock,
+    name: "target",
     requestTimeoutMs: o.requestTimeoutMs ?? 30_000,
     ...(qps ? { qps, burst: burst ?? qps * 2 } : {}),
     ...(o.metrics ? { metrics: o.metrics } : {}),
