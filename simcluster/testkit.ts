@@ -13,19 +13,20 @@ export interface Answer {
 
 /** A cluster under test. */
 export class TestCluster {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly cluster: SimCluster;
 
-  constructor(options: Partial<SimClusterOptions> = {}) {
+  constructor(options: Partial<SimClusterOptions> & { clock?: FakeClock } = {}) {
+    this.clock = options.clock ?? new FakeClock();
     this.cluster = new SimCluster({
       name: "test",
-      clock: this.clock,
       logger: silentLogger,
       delays: DEFAULT_DELAYS,
       children: true,
       nodes: 2,
       kubeconfig: () => "",
       ...options,
+      clock: this.clock,
     });
   }
 
@@ -72,7 +73,7 @@ export class TestCluster {
 /** Runs a test with a cluster that is closed after it. */
 export async function withCluster(
   test: (t: TestCluster) => Promise<void>,
-  options: Partial<SimClusterOptions> = {},
+  options: Partial<SimClusterOptions> & { clock?: FakeClock } = {},
 ): Promise<void> {
   const t = new TestCluster(options);
   try {

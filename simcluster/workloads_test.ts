@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../shared/json/mod.ts";
+import { FakeClock } from "../shared/runtime/clock.ts";
 import { conditionsOf, withCluster, workload } from "./testkit.ts";
 
 const APPS = "/apis/apps/v1/namespaces/default";
@@ -311,3 +312,33 @@ Deno.test("children: false gives the same status without ReplicaSets and pods", 
     assert.equal(status(await t.get(`${APPS}/deployments/web`))["availableReplicas"], 2);
     assert.deepEqual(await t.names(`${CORE}/pods`), []);
   }, { children: false }));
+
+Deno.test("file: a cluster that is stopped in the middle of a rollout ends it after the next start", async () => {
+  const dir = await Deno.makeTempDir();
+  const file = `${dir}/a.sqlite`;
+  const clock = new FakeClock();
+  const path = `${APPS}/deployments/web`;
+  try {
+    await withCluster(async (t) => {
+      await t.apply(path, workload("Deployment", "web", { replicas: 2 }));
+      await t.pass(500);
+      assert.equal(status(await t.get(path))["availableReplicas"], undefined);
+    }, { file, clock });
+    await withCluster(async (t) => {
+      await t.get(path);
+      await t.pass(4_000);
+      assert.equal(status(await t.get(path))["availableReplicas"], 2);
+      assert.equal((await t.names(`${CORE}/pods`)).length, 2);
+      const { resourceVersion } = (await t.get(path))["metadata"] as JsonObject;
+      await t.pass(60_000);
+      assert.equal(((await t.get(path))["metadata"] as JsonObject)["resourceVersion"], resourceVersion);
+    }, { file, clock });
+    await withCluster(async (t) => {
+      const before = await t.get(`${APPS}/deployments`);
+      await t.pass(5_000);
+      assert.deepEqual(await t.get(`${APPS}/deployments`), before, "a settled cluster is left as it is");
+    }, { file, clock });
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+});
