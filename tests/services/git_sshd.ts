@@ -29,6 +29,9 @@ async function makeKey(file: string): Promise<string> {
 
 /** Starts sshd (Debian: `apt-get install openssh-server`). */
 export async function startSshd(): Promise<Sshd> {
+  if (!await Deno.stat("/usr/sbin/sshd").catch(() => undefined)) {
+    throw new Error("Cannot test ssh: /usr/sbin/sshd is missing; install openssh-server");
+  }
   const dir = await Deno.makeTempDir({ prefix: "convoy-sshd-" });
   const at = (name: string) => join(dir, name);
   await makeKey(at("host"));
@@ -77,7 +80,7 @@ async function untilListening(port: number, ended: Promise<unknown>): Promise<vo
   let alive = true;
   ended.then(() => alive = false);
   for (;;) {
-    if (!alive) throw new Error("sshd did not start; is openssh-server installed?");
+    if (!alive) throw new Error("Cannot test ssh: sshd did not start");
     const open = await new Promise<boolean>((resolve) => {
       const socket = connect(port, "127.0.0.1");
       socket.once("connect", () => (socket.destroy(), resolve(true)));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { GIT_REPOSITORIES, type GitRepository, type Release, RELEASES } from "../../../shared/api/mod.ts";
 import { ensureAccessKey } from "../../../shared/artifact/mod.ts";
 import { runController } from "../../../shared/controller/mod.ts";
-import { backoffDelay } from "../../../shared/runtime/backoff.ts";
+import { backoffDelay } from "../../../shared/runtime/mod.ts";
 import { sleep } from "../../../shared/runtime/clock.ts";
 import type { Role, RoleContext } from "../../../shared/runtime/role.ts";
 import { neededDigests, Pruner } from "./prune.ts";
