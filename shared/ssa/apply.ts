@@ -1,7 +1,6 @@
 /** Server-Side Apply of one object (rules 26 to 40). @module */
 import type { ApplyRequest, ApplyResult, Obj } from "./contract.ts";
 import { ConflictError, TypedError } from "./errors.ts";
-import { FieldSet } from "./field_set.ts";
 import { LAST_APPLIED_MANAGER, lastAppliedAllows, withLastApplied } from "./last_applied.ts";
 import { ItemError } from "./list_items.ts";
 import { decodeManaged, encodeManaged, identity, type Managed, managedFieldsOf, type ManagerId } from "./managed.ts";
@@ -119,12 +118,4 @@ function describe(object: Obj, request: ApplyRequest): string {
   // Go prints the empty group of core kinds with its slash.
   const version = request.apiVersion.includes("/") ? request.apiVersion : `/${request.apiVersion}`;
   return `${text("namespace")}/${text("name")}; ${version}, Kind=${typeof kind === "string" ? kind : ""}`;
-}
-
-/** The set a body would own if it were applied: for callers that want to know without applying. */
-export function ownedBy(request: Pick<ApplyRequest, "kind" | "apiVersion" | "subresource" | "config">): FieldSet {
-  const node = schemaOf(request.kind, request.apiVersion);
-  if (!node) return new FieldSet();
-  return toFieldSet(node, withoutManagedFields(request.config))
-    .recursiveDifference(ignoredFields(request.kind, request.subresource)).difference(STRIPPED);
 }

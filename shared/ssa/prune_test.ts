@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Obj, SchemaNode } from "./contract.ts";
 import { FieldSet } from "./field_set.ts";
 import { type Owned, prune } from "./prune.ts";
-import { removeItems } from "./remove.ts";
+import { extractItems, removeItems } from "./remove.ts";
 import { childOf, compilePart, isNamedField } from "./schema.ts";
 import { SPEC } from "./test_support.ts";
 import { toFieldSet } from "./to_field_set.ts";
@@ -129,4 +129,20 @@ Deno.test("removeItems() takes all of an atomic value when a path below it is na
       spec: { text: "1", whole: null, plain: null },
     },
   );
+});
+
+Deno.test("extractItems() gives the part of an object that a set owns", () => {
+  const object: Obj = {
+    spec: {
+      text: "1",
+      whole: { a: "1", b: "2" },
+      labels: { a: "1", b: "2" },
+      rows: [{ name: "a", value: "1" }, { name: "b" }],
+      tags: ["x", "y"],
+    },
+  };
+  const mine: Obj = { spec: { whole: { a: "1", b: "2" }, labels: { b: "2" }, rows: [{ name: "a" }], tags: ["y"] } };
+  assert.deepEqual(extractItems(root, object, toFieldSet(root, mine)), mine);
+  assert.deepEqual(extractItems(root, object, toFieldSet(root, object)), object);
+  assert.deepEqual(extractItems(root, object, new FieldSet()), {});
 });

@@ -168,7 +168,7 @@ class Replay {
     if (expect.code !== 200 && expect.code !== 201) return false;
     if (outcome.error) {
       this.differ(where, String(outcome.error), `code ${expect.code}`);
-      this.live = this.adopt(expect.stored ?? expect.object!);
+      this.live = this.serverSet(copyValue(expect.stored ?? expect.object!));
       return true;
     }
     this.compareStored(outcome, expect, where);
@@ -278,10 +278,6 @@ class Replay {
     return { ...next, kind: this.sequence.kind.kind, metadata };
   }
 
-  private adopt(object: Obj): Obj {
-    return this.serverSet(copyValue(object));
-  }
-
   private prune(object: Obj, apiVersion: string): Obj {
     return this.builtin ? object : pruneObject(this.kind.schemas.get(apiVersion)!, object);
   }
@@ -299,7 +295,7 @@ class Replay {
     where: string,
   ): void {
     const object = outcome.object!;
-    const recorded = this.adopt(expect.stored ?? expect.object!);
+    const recorded = this.serverSet(copyValue(expect.stored ?? expect.object!));
     const dry = expect.resourceVersionMoved === false && outcome.noop === false;
     const [mine, theirs] = [withoutTimes(object), withoutTimes(recorded)];
     if (!equalValue(mine, theirs)) this.differ(where, mine, theirs);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Obj, type Value } from "./mod.ts";
+import type { Obj, Value } from "./mod.ts";
 import { entriesOf, kindOf, SCHEMA, V1, V2, World } from "./test_support.ts";
 
 function posted(...entries: Obj[]): Obj {
