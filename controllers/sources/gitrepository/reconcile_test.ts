@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FakeApi } from "./testing/fake_api.ts";
-import { inWorld, type World } from "./testing/world.ts";
+import { GitFixture } from "./testing/fixture.ts";
+import { inWorld, World } from "./testing/world.ts";
 
 function test(name: string, run: (w: World) => Promise<void>, limits: Record<string, number> = {}): void {
   Deno.test(name, () => inWorld(run, limits));
@@ -268,4 +269,15 @@ test("a data folder that cannot be used is told, and the next look after it is m
   await rm(join(w.git.folder, "data", "artifacts"));
   await w.look();
   assert.equal(w.api.ready.status, "True");
+});
+
+Deno.test("a repository with SHA-256 object names is fetched too", async () => {
+  await using git = await GitFixture.make("sha256");
+  const w = new World(git);
+  const commit = await git.commit({ a: "1" });
+  w.api.put({ url: git.url, ref: { branch: "main" } });
+  await w.look();
+  assert.equal(commit.length, 64);
+  assert.equal(w.api.status.artifact?.revision, `main@sha256:${commit}`, w.api.ready.message);
+  assert.deepEqual(await w.files(), { a: "1" });
 });

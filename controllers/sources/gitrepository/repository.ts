@@ -86,7 +86,7 @@ export class RemoteRepository {
   /** Of tags that differ in build data only, the one with the newest commit; of equal times, the last name. */
   async #newest(candidates: Resolved[]): Promise<Resolved> {
     // In a repository of its own: one that has commits without their files would not fetch them again.
-    const git = await this.#init("candidates");
+    const git = await this.#init("candidates", candidates[0]!.commit);
     const specs = candidates.map((c, i) => `${c.ref}:refs/convoy/candidate${i}`);
     this.#check(await this.#fetch(git, ["--depth=1", "--filter=tree:0"], specs));
     const times = await Promise.all(candidates.map(async (_, i) => {
@@ -102,7 +102,7 @@ export class RemoteRepository {
 
   /** Fetches one commit without its history; resolves to what came (a ref may have moved meanwhile). @throws GitFailure */
   async fetch(resolved: Resolved): Promise<Resolved> {
-    await this.#init("repo");
+    await this.#init("repo", resolved.commit);
     let result = await this.#fetch(this.git, ["--depth=1"], [`${resolved.ref || resolved.commit}:${TARGET}`]);
     if (result.code !== 0 && resolved.ref === "" && /unadvertised|not our ref|not allow/.test(result.stderr)) {
       // The server gives no commits by name: look for it in all that its branches and tags lead to.
@@ -140,9 +140,13 @@ export class RemoteRepository {
     return undefined;
   }
 
-  async #init(name: string): Promise<GitOptions> {
+  async #init(name: string, commit: string): Promise<GitOptions> {
     if (this.#made.has(name)) return this.#in(name);
-    const made = await runGit(["init", "--quiet", "--bare", "--template=", name], this.#git);
+    const format = commit.length === 64 ? "sha256" : "sha1";
+    const made = await runGit(
+      ["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, name],
+      this.#git,
+    );
     if (made.code !== 0) {
       throw new GitFailure("FetchFailed", "Cannot fetch: git cannot make a repository in the data folder");
     }

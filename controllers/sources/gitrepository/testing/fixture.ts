@@ -16,11 +16,11 @@ export class GitFixture {
     return `file://${this.bare}`;
   }
 
-  static async make(): Promise<GitFixture> {
+  static async make(format: "sha1" | "sha256" = "sha1"): Promise<GitFixture> {
     const fixture = new GitFixture(await mkdtemp(join(tmpdir(), "convoy-git-")));
-    await fixture.run(fixture.folder, "init", "-q", "--bare", "-b", "main", fixture.bare);
+    await fixture.run(fixture.folder, "init", "-q", `--object-format=${format}`, "--bare", "-b", "main", fixture.bare);
     await fixture.run(fixture.bare, "config", "uploadpack.allowFilter", "true");
-    await fixture.run(fixture.folder, "init", "-q", "-b", "main", "work");
+    await fixture.run(fixture.folder, "init", "-q", `--object-format=${format}`, "-b", "main", "work");
     await fixture.git("remote", "add", "origin", fixture.bare);
     return fixture;
   }
