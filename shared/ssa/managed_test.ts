@@ -114,6 +114,12 @@ Deno.test("rule 43: capUpdates() leaves Apply entries and ten Update entries alo
   const all = managed(...applies, ...updates);
   capUpdates(all);
   assert.equal(all.size, 30);
+  const midway = managed(
+    ...Array.from({ length: 12 }, (_, i) => entry(`u${i}`, { time: at(i + (i > 1 ? 1 : 0)) })),
+    entry("ancient-changes", { time: at(2) }),
+  );
+  capUpdates(midway);
+  assert.equal(new Set([...midway.values()].flatMap((e) => e.set.paths().map((p) => p[1]))).size, 13);
   const withBucket = managed(
     ...updates.slice(0, 10),
     entry("ancient-changes", { time: at(3) }),

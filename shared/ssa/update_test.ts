@@ -88,7 +88,11 @@ Deno.test("rule 23: an update that changes a group of duplicates takes the item 
     "v Update": '.spec.rows[name="x"] .spec.rows[name="x"].name .spec.rows[name="x"].value',
   });
   world.put("w", rows("1", "1"));
-  assert.deepEqual(world.owners(), { "c Update": ".spec .spec.rows", "w Update": '.spec.rows[name="x"]' });
+  assert.equal(world.owners()["w Update"], '.spec.rows[name="x"]');
+  world.put("x", { spec: { rows: [{ name: "other" }] } });
+  assert.equal(world.owners()["w Update"], undefined, "the group is gone, and its path with it");
+  world.put("w", { spec: { rows: [{ name: "x", value: "1" }, { name: "x", value: "1" }] } });
+  assert.equal(world.owners()["w Update"], '.spec.rows[name="x"]');
 });
 
 Deno.test("rule 41: posted entries replace live's when all decode", () => {
