@@ -162,8 +162,7 @@ function failed(
     return "terminal";
   }
   const retryMs = Math.round(queue.retry(key));
-  // Someone else wrote first: normal, and the next try has the newer object.
-  if (error instanceof StatusError && error.reason === "Conflict") return "conflict";
+  if (isStaleWrite(error)) return "conflict";
   logger.error("Reconcile failed", error, { retryMs, failures: queue.failures(key) });
   return timedOut ? "timeout" : "error";
 }
@@ -211,4 +210,10 @@ function limitsOf(o: { clock: Clock; signal: AbortSignal; timeoutMs?: number; gr
       o.signal.removeEventListener("abort", onStop);
     },
   };
+}
+
+/** Someone else wrote first: normal, and the next try has the newer object. Not so a conflict of field managers. */
+function isStaleWrite(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === "Conflict" &&
+    !error.status.details?.causes?.some((cause) => cause.reason === "FieldManagerConflict");
 }

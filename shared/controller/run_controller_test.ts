@@ -194,12 +194,15 @@ Deno.test("runController(): a conflict is retried without a word", async () => {
   await c.stop();
 });
 
-Deno.test("runController(): AlreadyExists is an error, although its code is 409 too", async () => {
-  const c = start(() => Promise.reject(failure(409, "AlreadyExists", "there")));
-  c.add(release("a"));
-  await c.clock.advance(0);
-  assert.equal(c.logger.lines.filter((l) => l.level === "error").length, 1);
-  await c.stop();
+Deno.test("runController(): AlreadyExists and conflicts of field managers are errors, although their code is 409", async () => {
+  const causes = [{ reason: "FieldManagerConflict", message: 'conflict with "helm"', field: ".spec.replicas" }];
+  for (const error of [failure(409, "AlreadyExists", "there"), failure(409, "Conflict", "managers", { causes })]) {
+    const c = start(() => Promise.reject(error));
+    c.add(release("a"));
+    await c.clock.advance(0);
+    assert.equal(c.logger.lines.filter((l) => l.level === "error").length, 1);
+    await c.stop();
+  }
 });
 
 Deno.test("runController(): a terminal error waits for a change", async () => {

@@ -5,6 +5,7 @@ import type { Logger } from "../runtime/logger.ts";
 import type { CircuitBreaker } from "./breaker.ts";
 import { TargetError, type TargetWatchHandler } from "./contract.ts";
 import { OWNER_LABEL } from "./owner.ts";
+import { emptyWhenUnserved } from "./unserved.ts";
 
 /** Options of a {@link SharedWatch}. */
 export interface SharedWatchOptions {
@@ -32,7 +33,8 @@ export class SharedWatch {
 
   constructor(o: SharedWatchOptions) {
     this.#o = o;
-    const { breaker, client, resource } = o;
+    const { breaker, resource } = o;
+    const client = emptyWhenUnserved(o.client, o.clock);
     this.#informer = createInformer<Unstructured>({
       // While the breaker is open a watch waits instead of failing again and again, and is there as soon as it closes.
       client: {

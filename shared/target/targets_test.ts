@@ -24,6 +24,7 @@ class FakeCluster {
   requests: string[] = [];
   down: Error | undefined;
   unauthorized = false;
+  unserved = false;
   hang = false;
   streams: { send(event: object): void; end(error?: Error): void; path: string; closed: boolean }[] = [];
 
@@ -42,6 +43,10 @@ class FakeCluster {
           });
         }
         if (this.unauthorized) return Promise.resolve(answer(401, { kind: "Status", apiVersion: "v1", code: 401 }));
+        if (this.unserved && request.path.includes("/configmaps")) {
+          const page: TransportResponse = { ...answer(404, {}), text: () => Promise.resolve("404 page not found\n") };
+          return Promise.resolve(page);
+        }
         if (request.path.includes("watch=true")) {
           return Promise.resolve(this.#stream(request.path, request.signal, own));
         }
@@ -514,6 +519,35 @@ Deno.test("Target.watch(): while a cluster is down only its probes go out", asyn
   await w.clock.advance(600_000);
   assert(w.fake.requests.length >= 5 && w.fake.requests.length <= 12, `${w.fake.requests.length} requests`);
   assert(w.fake.requests.every((r) => r.startsWith("GET /version ")));
+  await w.end();
+});
+
+Deno.test("Target.watch(): a kind that is not served has no objects, and is seen when it comes back", async () => {
+  const w = await watching();
+  w.stream.send(mapEvent("ADDED", "a", "1"));
+  w.stream.send(initialEnd("5"));
+  await w.clock.advance(0);
+  w.first.log.length = 0;
+  w.fake.unserved = true;
+  w.stream.end();
+  // In steps: between two timers lie more promises than the clock waits for in one.
+  for (let i = 0; i < 20; i++) await w.clock.advance(500);
+  assert.deepEqual(w.first.log, ["-a"]);
+  assert.equal(w.target.cached(MAPS, "n/a"), undefined);
+  w.fake.requests.length = 0;
+  for (let i = 0; i < 300; i++) await w.clock.advance(1_000);
+  assert(
+    w.fake.requests.length >= 5 && w.fake.requests.length <= 12,
+    `${w.fake.requests.length} requests for a kind that is not there`,
+  );
+  assert.deepEqual(w.first.log, ["-a"]);
+  w.fake.unserved = false;
+  for (let i = 0; i < 40 && w.fake.streams.length === 1; i++) await w.clock.advance(1_000);
+  const stream = w.fake.streams.at(-1)!;
+  stream.send(mapEvent("ADDED", "a", "90"));
+  stream.send(initialEnd("91"));
+  await w.clock.advance(0);
+  assert.deepEqual(w.first.log, ["-a", "+a"]);
   await w.end();
 });
 
