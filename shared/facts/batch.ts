@@ -116,9 +116,7 @@ export const cronJob: KindStrategy = {
     const errors: FieldError[] = [];
     const schedule = stringIn(spec, "schedule");
     if (!schedule) errors.push(required("spec.schedule"));
-    else if (!cronLike(schedule)) {
-      errors.push(invalid("spec.schedule", schedule, "expected exactly 5 fields or a descriptor such as @hourly"));
-    }
+    else errors.push(...scheduleErrors(schedule));
     const policy = stringIn(spec, "concurrencyPolicy");
     if (!["Allow", "Forbid", "Replace"].includes(policy)) {
       errors.push(unsupported("spec.concurrencyPolicy", policy, ["Allow", "Forbid", "Replace"]));
@@ -131,8 +129,16 @@ export const cronJob: KindStrategy = {
   },
 };
 
-function cronLike(schedule: string): boolean {
-  if (/^@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)$/.test(schedule)) return true;
+function scheduleErrors(schedule: string): FieldError[] {
+  if (/^@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)$/.test(schedule)) return [];
+  if (schedule.startsWith("@")) {
+    return [invalid("spec.schedule", schedule, `unrecognized descriptor: ${schedule}`)];
+  }
   const fields = schedule.trim().split(/\s+/);
-  return fields.length === 5 && fields.every((f) => /^[\w*?,/\-LW#]+$/.test(f));
+  if (fields.length !== 5) {
+    const found = `found ${fields.length}: [${fields.join(" ")}]`;
+    return [invalid("spec.schedule", schedule, `expected exactly 5 fields, ${found}`)];
+  }
+  const wrong = fields.find((f) => !/^[\w*?,/-]+$/.test(f));
+  return wrong === undefined ? [] : [invalid("spec.schedule", schedule, `failed to parse int from ${wrong}`)];
 }

@@ -174,14 +174,14 @@ export const node: KindStrategy = {
 
 /** v1 Event: times that are not set are written as null. */
 export const event: KindStrategy = {
-  prepare(object) {
+  allocate(object) {
     for (const field of ["firstTimestamp", "lastTimestamp", "eventTime"]) fill(object, field, null);
   },
 };
 
 /** events.k8s.io/v1 Event. */
 export const regardingEvent: KindStrategy = {
-  prepare(object) {
+  allocate(object) {
     for (const field of ["deprecatedFirstTimestamp", "deprecatedLastTimestamp"]) fill(object, field, null);
   },
 };

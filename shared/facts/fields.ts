@@ -82,6 +82,11 @@ export function forbidden(field: string, detail: string): FieldError {
   return { field, type: "FieldValueForbidden", message: `Forbidden: ${detail}` };
 }
 
+/** `Not found: V`. */
+export function notFound(field: string, value: JsonValue): FieldError {
+  return { field, type: "FieldValueNotFound", message: `Not found: ${quote(value)}` };
+}
+
 /** `Duplicate value: V`. */
 export function duplicate(field: string, value: JsonValue): FieldError {
   return { field, type: "FieldValueDuplicate", message: `Duplicate value: ${quote(value)}` };
@@ -89,7 +94,7 @@ export function duplicate(field: string, value: JsonValue): FieldError {
 
 /** `Unsupported value: V: supported values: "a", "b"`. */
 export function unsupported(field: string, value: JsonValue | undefined, supported: readonly string[]): FieldError {
-  const values = [...supported].sort().map((v) => `"${v}"`).join(", ");
+  const values = supported.map((v) => `"${v}"`).join(", ");
   return {
     field,
     type: "FieldValueNotSupported",

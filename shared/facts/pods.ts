@@ -17,7 +17,7 @@ import {
   required,
   stringIn,
 } from "./fields.ts";
-import { invalid, unsupported } from "./fields.ts";
+import { invalid, notFound, unsupported } from "./fields.ts";
 import { labelErrors, nameError } from "./names.ts";
 
 /** `Always` for the tag `latest` (also when there is no tag), else `IfNotPresent`. */
@@ -188,11 +188,7 @@ function containerErrors(
     const volume = stringIn(mount, "name");
     if (!volume) errors.push(required(`${path}.volumeMounts[${i}].name`));
     else if (!volumes.has(volume)) {
-      errors.push({
-        field: `${path}.volumeMounts[${i}].name`,
-        type: "FieldValueInvalid",
-        message: `Not found: "${volume}"`,
-      });
+      errors.push(notFound(`${path}.volumeMounts[${i}].name`, volume));
     }
     if (!stringIn(mount, "mountPath")) errors.push(required(`${path}.volumeMounts[${i}].mountPath`));
   });

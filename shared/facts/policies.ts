@@ -32,7 +32,7 @@ export const roleBinding: KindStrategy = {
   validate(object, old) {
     const errors: FieldError[] = [];
     const ref = asObject(object["roleRef"]);
-    const kinds = object["kind"] === "ClusterRoleBinding" ? ["ClusterRole"] : ["ClusterRole", "Role"];
+    const kinds = object["kind"] === "ClusterRoleBinding" ? ["ClusterRole"] : ["Role", "ClusterRole"];
     if (!kinds.includes(stringIn(ref, "kind"))) errors.push(unsupported("roleRef.kind", ref?.["kind"] ?? "", kinds));
     if (!stringIn(ref, "name")) errors.push(required("roleRef.name"));
     objectsIn(object, "subjects").forEach((subject, i) => {
@@ -59,7 +59,7 @@ export const ingress: KindStrategy = {
     const errors: FieldError[] = [];
     const rules = objectsIn(spec, "rules");
     if (rules.length === 0 && !asObject(spec?.["defaultBackend"])) {
-      errors.push(invalid("spec", spec ?? {}, "either `defaultBackend` or `rules` must be specified"));
+      errors.push(invalid("spec", null, "either `defaultBackend` or `rules` must be specified"));
     }
     rules.forEach((rule, i) => {
       objectsIn(objectAt(rule, "http"), "paths").forEach((path, j) => {
@@ -118,6 +118,8 @@ export const horizontalPodAutoscaler: KindStrategy = {
     const spec = ensureObject(object, "spec");
     if (!spec) return;
     fill(spec, "minReplicas", 1);
+    const status = asObject(object["status"]);
+    if (status) fill(status, "currentMetrics", null);
     if (objectsIn(spec, "metrics").length === 0) {
       spec["metrics"] = [{
         type: "Resource",
@@ -140,13 +142,17 @@ export const horizontalPodAutoscaler: KindStrategy = {
   validate(object) {
     const spec = objectAt(object, "spec");
     const errors: FieldError[] = [];
-    if (numberIn(spec, "maxReplicas") < 1) {
-      errors.push(invalid("spec.maxReplicas", spec?.["maxReplicas"] ?? 0, "must be greater than 0"));
-    } else if (numberIn(spec, "maxReplicas") < numberIn(spec, "minReplicas", 1)) {
-      errors.push(invalid("spec.maxReplicas", spec?.["maxReplicas"], "must be greater than or equal to `minReplicas`"));
+    const max = numberIn(spec, "maxReplicas");
+    if (max < 1) errors.push(required("spec.maxReplicas", "must be set and greater than 0"));
+    if (max < numberIn(spec, "minReplicas", 1)) {
+      errors.push(invalid("spec.maxReplicas", max, "must be greater than or equal to `minReplicas`"));
     }
     for (const field of ["kind", "name"]) {
       if (!stringIn(objectAt(spec, "scaleTargetRef"), field)) errors.push(required(`spec.scaleTargetRef.${field}`));
+    }
+    const apiVersion = stringIn(objectAt(spec, "scaleTargetRef"), "apiVersion");
+    if (!apiVersion) {
+      errors.push(invalid("spec.scaleTargetRef.apiVersion", apiVersion, "apiVersion must specify API group"));
     }
     return errors;
   },

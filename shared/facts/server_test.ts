@@ -159,7 +159,9 @@ const LEAST: Record<string, JsonObject> = {
   IngressClass: { spec: { controller: "example.com/x" } },
   NetworkPolicy: { spec: { podSelector: {} } },
   PodDisruptionBudget: { spec: { minAvailable: 1, selector: { matchLabels: { a: "b" } } } },
-  HorizontalPodAutoscaler: { spec: { maxReplicas: 2, scaleTargetRef: { kind: "Deployment", name: "d" } } },
+  HorizontalPodAutoscaler: {
+    spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "d" } },
+  },
   StorageClass: { provisioner: "p" },
   CSIDriver: { spec: {} },
   PriorityClass: { value: 1 },

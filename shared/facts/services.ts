@@ -134,6 +134,10 @@ function portErrors(spec: JsonObject | undefined): FieldError[] {
     if (number < 1 || number > 65535) {
       errors.push(invalid(`${path}.port`, port["port"] ?? 0, "must be between 1 and 65535, inclusive"));
     }
+    const target = port["targetPort"];
+    if (typeof target === "number" && (target < 1 || target > 65535)) {
+      errors.push(invalid(`${path}.targetPort`, target, "must be between 1 and 65535, inclusive"));
+    }
     const protocol = stringIn(port, "protocol");
     if (!PROTOCOLS.includes(protocol)) errors.push(unsupported(`${path}.protocol`, protocol, PROTOCOLS));
     const pair = `${number}/${protocol}`;

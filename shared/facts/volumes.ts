@@ -1,4 +1,5 @@
 /** Defaults and checks of PersistentVolume, PersistentVolumeClaim, StorageClass, CSIDriver. @module */
+import type { JsonObject } from "../json/mod.ts";
 import type { KindStrategy } from "../server/contract.ts";
 import {
   asObject,
@@ -24,10 +25,27 @@ export const persistentVolume: KindStrategy = {
       fillText(spec, "persistentVolumeReclaimPolicy", "Retain");
       fillText(spec, "volumeMode", "Filesystem");
     }
+    const hostPath = objectAt(spec, "hostPath");
+    if (hostPath) fill(hostPath, "type", "");
     const status = ensureObject(object, "status");
     if (status) fillText(status, "phase", "Pending");
   },
+  allocate(object, old) {
+    if (old) return;
+    protect(object, "kubernetes.io/pv-protection");
+    const status = ensureObject(object, "status");
+    const created = objectAt(object, "metadata")?.["creationTimestamp"];
+    if (status && created !== undefined) fill(status, "lastPhaseTransitionTime", created);
+  },
 };
+
+/** Adds the finalizer that keeps a volume or a claim while it is in use. */
+function protect(object: JsonObject, finalizer: string): void {
+  const metadata = ensureObject(object, "metadata");
+  if (!metadata) return;
+  const finalizers = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
+  if (!finalizers.includes(finalizer)) metadata["finalizers"] = [...finalizers, finalizer];
+}
 
 /** v1 PersistentVolumeClaim. */
 export const persistentVolumeClaim: KindStrategy = {
@@ -36,6 +54,9 @@ export const persistentVolumeClaim: KindStrategy = {
     if (spec) fillText(spec, "volumeMode", "Filesystem");
     const status = ensureObject(object, "status");
     if (status) fillText(status, "phase", "Pending");
+  },
+  allocate(object, old) {
+    if (!old) protect(object, "kubernetes.io/pvc-protection");
   },
   validate(object, old) {
     const spec = objectAt(object, "spec");

@@ -153,9 +153,13 @@ const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 /** apps/v1 DaemonSet. */
 export const daemonSet: KindStrategy = {
-  prepare(object) {
+  prepare(object, old) {
     const spec = ensureObject(object, "spec");
     if (!spec) return;
+    // Whoever creates a set owns this annotation, since decoding writes it.
+    const metadata = ensureObject(object, "metadata");
+    const annotations = !old && metadata ? ensureObject(metadata, "annotations") : undefined;
+    if (annotations) fill(annotations, TEMPLATE_GENERATION, "0");
     fill(spec, "revisionHistoryLimit", 10);
     const update = ensureObject(spec, "updateStrategy");
     if (update) {
@@ -198,6 +202,7 @@ export const replicationController: KindStrategy = {
     const spec = ensureObject(object, "spec");
     if (!spec) return;
     fill(spec, "replicas", 1);
+    if (spec["minReadySeconds"] === 0) delete spec["minReadySeconds"];
     const labels = objectAt(spec, "template", "metadata", "labels");
     if (labels) {
       if (Object.keys(asObject(spec["selector"]) ?? {}).length === 0) spec["selector"] = { ...labels };

@@ -206,6 +206,7 @@ export interface FieldError {
     | "FieldValueInvalid"
     | "FieldValueNotSupported"
     | "FieldValueForbidden"
+    | "FieldValueNotFound"
     | "FieldValueDuplicate"
     | "FieldValueTooLong"
     | "FieldValueTooMany"

@@ -57,6 +57,7 @@ export const pods: SimController = {
     return ctx.now >= readyAt ? undefined : readyAt - ctx.now;
   },
   async gone(object, ctx) {
+    for (const claim of claimsOf(object)) ctx.wake(PLACES.PersistentVolumeClaim, namespaceOf(object), claim);
     const owner = controllerOf(object);
     const place = owner && OWNERS[owner.kind];
     if (place) ctx.wake(place, namespaceOf(object), owner.name);

@@ -1,15 +1,21 @@
 /** PersistentVolumeClaims: bound to a volume made for them. @module */
 import type { JsonObject } from "../../shared/json/mod.ts";
-import { type SimContext, type SimController, waiting } from "./contract.ts";
+import { type Place, type SimContext, type SimController, waiting } from "./contract.ts";
 import { at, items, nameOf, namespaceOf, text, uidOf } from "./fields.ts";
 import { PLACES } from "./places.ts";
 
+const PVC_PROTECTION = "kubernetes.io/pvc-protection";
+const PV_PROTECTION = "kubernetes.io/pv-protection";
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
 
 /** Claims are bound `delays.bind` after they, or their first consumer, appeared. */
 export const claims: SimController = {
   place: PLACES.PersistentVolumeClaim,
   async reconcile(object, ctx) {
+    if (at(object, "metadata")["deletionTimestamp"]) {
+      if (!await hasConsumer(object, ctx)) await unprotect(object, PLACES.PersistentVolumeClaim, PVC_PROTECTION, ctx);
+      return undefined;
+    }
     if (text(at(object, "status"), "phase") === "Bound") return undefined;
     const spec = at(object, "spec");
     const volumeName = text(spec, "volumeName");
@@ -54,6 +60,15 @@ export const claims: SimController = {
     }
   },
 };
+
+/** Takes a protecting finalizer off. */
+async function unprotect(object: JsonObject, place: Place, finalizer: string, ctx: SimContext): Promise<void> {
+  const metadata = at(object, "metadata");
+  const finalizers = Array.isArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
+  if (!finalizers.includes(finalizer)) return;
+  metadata["finalizers"] = finalizers.filter((f) => f !== finalizer);
+  await ctx.store.update(place, object);
+}
 
 async function classOf(claim: JsonObject, ctx: SimContext): Promise<JsonObject | undefined> {
   const name = at(claim, "spec")["storageClassName"];
@@ -102,8 +117,20 @@ function volumeFor(claim: JsonObject, storageClass: JsonObject, name: string): J
 export const volumes: SimController = {
   place: PLACES.PersistentVolume,
   async reconcile(object, ctx) {
-    const claimed = Object.keys(at(object, "spec", "claimRef")).length > 0;
-    await ctx.store.writeStatus(PLACES.PersistentVolume, object, { phase: claimed ? "Bound" : "Available" });
+    const claim = at(object, "spec", "claimRef");
+    if (at(object, "metadata")["deletionTimestamp"]) {
+      const place = PLACES.PersistentVolumeClaim;
+      const used = await ctx.store.get(place, text(claim, "namespace"), text(claim, "name"));
+      if (!used || uidOf(used) !== text(claim, "uid")) {
+        await unprotect(object, PLACES.PersistentVolume, PV_PROTECTION, ctx);
+      }
+      return undefined;
+    }
+    const claimed = Object.keys(claim).length > 0;
+    await ctx.store.writeStatus(PLACES.PersistentVolume, object, {
+      ...at(object, "status"),
+      phase: claimed ? "Bound" : "Available",
+    });
     return undefined;
   },
 };
