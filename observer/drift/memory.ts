@@ -1,4 +1,7 @@
 /** What the drift loop remembers of a Release; all of it may be lost at any time. @module */
+import type { Release } from "../../shared/api/mod.ts";
+import { type CompiledIgnore, compileIgnore } from "../../shared/drift/mod.ts";
+import { canonicalJson } from "../../shared/json/mod.ts";
 import { Poll } from "../live/mod.ts";
 
 /** What a check found. */
@@ -33,6 +36,20 @@ export class Memory {
   writtenAt = -Infinity;
   /** Until then what another life of this process recorded is believed, ms. */
   believeUntil: number | undefined;
+
+  /** What of the spec a check depends on, beside the render. */
+  basis = "";
+  ignore: CompiledIgnore = compileIgnore([]);
+
+  /** Takes over what the spec says now; tells the ignore paths that cannot be read, once. */
+  read(release: Release): readonly string[] {
+    const { drift, serviceAccountName, render } = release.spec;
+    const basis = canonicalJson([drift.ignore ?? [], serviceAccountName ?? "", render.targetNamespace ?? ""]);
+    if (basis === this.basis) return [];
+    this.basis = basis;
+    this.ignore = compileIgnore(drift.ignore ?? []);
+    return this.ignore.errors;
+  }
 
   /** Drops entries that are no members any more. */
   keep(ids: ReadonlySet<string>): void {

@@ -1,9 +1,7 @@
 /** One pass of the drift loop over a Release. @module */
 import type { Release, ReleaseInventory } from "../../shared/api/mod.ts";
-import type { Action } from "../../shared/controller/mod.ts";
-import { compileIgnore } from "../../shared/drift/mod.ts";
+import type { Action, EventRecorder } from "../../shared/controller/mod.ts";
 import { type CheckedEntry, entryId, entryKey, type Member, members, putDrift } from "../../shared/inventory/mod.ts";
-import { canonicalJson } from "../../shared/json/mod.ts";
 import { type Informer, isOlder, type KubeClient, TransportError } from "../../shared/kube/mod.ts";
 import { getRender, RenderStoreError, type StoredRender } from "../../shared/render/mod.ts";
 import type { Clock } from "../../shared/runtime/clock.ts";
@@ -34,6 +32,7 @@ export interface DriftDeps {
   releases: Informer<Release>;
   inventories: Informer<ReleaseInventory>;
   live: LiveObjects;
+  events: EventRecorder;
   writer: WriterDeps;
   clock: Clock;
   metrics: Metrics;
@@ -50,7 +49,6 @@ interface Pass {
   release: Release;
   view: View;
   memory: Memory;
-  basis: string;
   signal: AbortSignal;
 }
 
@@ -84,7 +82,10 @@ export class DriftReconciler {
       this.memories.delete(key);
       return { await: "change" };
     }
-    const memory = this.memories.get(key, release.metadata.uid ?? "");
+    const memory = this.memories.get(key, release);
+    for (const problem of memory.read(release)) {
+      this.#d.events.event(release, "Warning", "IgnoreUnreadable", `spec.drift.ignore: ${problem}`);
+    }
     const wait = memory.writtenAt + writeMs - clock.now();
     if (wait > 0) return { after: wait };
     const inventory = writer.memory.latest<ReleaseInventory>("ReleaseInventory", key, inventories.get(key));
@@ -101,7 +102,7 @@ export class DriftReconciler {
           isRollingOut(release) && all.some((m) => m.drift?.checkedRenderRef !== m.renderRef),
         );
         if (all.some((m) => view.see(m).kind === "pending")) return { after: PENDING_MS };
-        found = await this.#check(key, { release, view, memory, basis: basisOf(release), signal }, all);
+        found = await this.#check(key, { release, view, memory, signal }, all);
       }
     } catch (error) {
       const why = unusable(error);
@@ -147,7 +148,8 @@ export class DriftReconciler {
 
   /** Checks one member and remembers what was found; resolves to ms until it has to be looked at again. */
   async #checkOne(m: Member, pass: Pass): Promise<number> {
-    const { release, view, memory, basis, signal } = pass;
+    const { release, view, memory, signal } = pass;
+    const { basis } = memory;
     const id = entryId(m);
     memory.dirty.delete(id);
     const now = this.#d.clock.now();
@@ -185,7 +187,7 @@ export class DriftReconciler {
       resource,
       rendered,
       cached,
-      ignore: compileIgnore(release.spec.drift.ignore ?? []).for(m),
+      ignore: memory.ignore.for(m),
       schemas,
       signal,
     }).catch((error) => {
@@ -211,13 +213,13 @@ export class DriftReconciler {
     }
   }
 
-  #needsCheck(m: Member, { view, memory, basis }: Pass): boolean {
+  #needsCheck(m: Member, { view, memory }: Pass): boolean {
     const id = entryId(m);
     if (memory.dirty.has(id)) return true;
     const now = this.#d.clock.now();
     const check = memory.checks.get(id);
     if (!check) return !believed(m, memory, now);
-    if (check.renderRef !== m.renderRef || check.basis !== basis || now >= check.until) return true;
+    if (check.renderRef !== m.renderRef || check.basis !== memory.basis || now >= check.until) return true;
     const seen = view.see(m);
     if (seen.kind !== "object") return check.version !== undefined && check.until === Infinity;
     const { resourceVersion = "" } = seen.object.metadata;
@@ -254,12 +256,6 @@ export class DriftReconciler {
     const status = await writeInSync(writer, release, unknown(why.reason, why.message), clock.now());
     if (written === "written" || status === "written") memory.writtenAt = clock.now();
   }
-}
-
-/** What of the spec a check depends on, beside the render. */
-function basisOf(release: Release): string {
-  const { drift, serviceAccountName, render } = release.spec;
-  return canonicalJson([drift.ignore ?? [], serviceAccountName ?? "", render.targetNamespace ?? ""]);
 }
 
 /** What an earlier life of this process recorded about the present render, while it is believed. */

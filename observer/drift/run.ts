@@ -32,6 +32,7 @@ export async function runDrift(ctx: RoleContext): Promise<void> {
     releases,
     inventories,
     live,
+    events: ctx.events,
     writer,
     clock: ctx.clock,
     metrics: ctx.metrics,

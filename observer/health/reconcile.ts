@@ -64,7 +64,7 @@ export class HealthReconciler {
       this.memories.delete(key);
       return { await: "change" };
     }
-    const memory = this.memories.get(key, release.metadata.uid ?? "");
+    const memory = this.memories.get(key, release);
     const wait = memory.writtenAt + writeMs - clock.now();
     if (wait > 0) return { after: wait };
     const inventory = writer.memory.latest<ReleaseInventory>("ReleaseInventory", key, inventories.get(key));

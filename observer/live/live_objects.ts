@@ -79,8 +79,9 @@ export class LiveObjects {
   readonly #clusters = new Map<string, Cluster>();
   /** Release → its cluster and kinds. */
   readonly #releases = new Map<string, { cluster: string; kinds: Set<string> }>();
-  /** Cluster → Releases that want it, reachable or not. */
+  /** Cluster → Releases that want it, reachable or not; and the other way round. */
   readonly #wanting = new Map<string, Set<string>>();
+  readonly #wants = new Map<string, string>();
   /** Clusters that do not answer. */
   readonly #down = new Set<string>();
   readonly #timers = new Set<() => void>();
@@ -116,9 +117,11 @@ export class LiveObjects {
     eager: boolean,
   ): Promise<View> {
     const key = `${namespace}/${name}`;
-    const before = this.#releases.get(release);
-    if (before && before.cluster !== key) this.detach(release);
-    addTo(this.#wanting, key, release);
+    if (this.#wants.get(release) !== key) {
+      this.detach(release);
+      this.#wants.set(release, key);
+      addTo(this.#wanting, key, release);
+    }
     const target = await this.targets.get(namespace, name);
     if (this.#down.has(key)) throw new TargetError("ClusterUnreachable", `Cluster ${name} does not answer`);
     const cluster = this.#clusterOf(key, target);
@@ -137,14 +140,18 @@ export class LiveObjects {
 
   /** The Release needs no watch any more. */
   detach(release: string): void {
-    for (const set of this.#wanting.values()) set.delete(release);
+    const wanted = this.#wants.get(release);
+    if (wanted === undefined) return;
+    this.#wants.delete(release);
+    const wanting = this.#wanting.get(wanted);
+    wanting?.delete(release);
+    if (wanting?.size === 0) this.#wanting.delete(wanted);
     const mine = this.#releases.get(release);
     if (!mine) return;
     this.#releases.delete(release);
     const cluster = this.#clusters.get(mine.cluster);
     for (const id of mine.kinds) if (cluster) this.#leaveKind(cluster, id, release);
     if (cluster?.kinds.size === 0) this.#clusters.delete(mine.cluster);
-    if (this.#wanting.get(mine.cluster)?.size === 0) this.#wanting.delete(mine.cluster);
   }
 
   /** Ends all watches. */
@@ -155,6 +162,7 @@ export class LiveObjects {
     this.#clusters.clear();
     this.#releases.clear();
     this.#wanting.clear();
+    this.#wants.clear();
   }
 
   /** The cluster's watches; begun anew when its connection was replaced. */
