@@ -60,6 +60,8 @@ export class World {
   readonly metrics = createMetrics({ process: false });
   /** Requests to the target since the last `requests.length = 0`. */
   readonly requests: Seen[] = [];
+  /** Events that were recorded, as `Reason: message`. */
+  readonly events: string[] = [];
   /** No request reaches the target, and its open watches break. */
   #down = false;
   #frozen = false;
@@ -141,7 +143,7 @@ export class World {
         informers: this.#informers,
         targets: this.#targets,
         artifacts: undefined as never,
-        events: { event() {} },
+        events: { event: (_about, _type, reason, message) => void this.events.push(`${reason}: ${message}`) },
         clock: this.clock,
         logger: silentLogger,
         metrics: this.metrics,

@@ -144,6 +144,24 @@ Deno.test("drift: spec.drift.ignore leaves paths out, and a change of it checks 
   await w.client.update(RELEASES, release);
   await w.untilCondition("shop", "InSync", "False/Drifted");
 });
+
+Deno.test("drift: a path of spec.drift.ignore that cannot be read is told in an event, once, and ignores nothing", async () => {
+  await using w = await world();
+  const ignore = [{ paths: ["spec/replicas"] }];
+  await w.release("shop", { drift: { mode: "Report", ignore } });
+  w.start(driftRole);
+  const cfg = configMap("cfg", { a: "1" });
+  await w.rollOut("shop", cfg);
+  await w.untilCondition("shop", "InSync", "True/InSync");
+  await w.edit(cfg, { data: { a: "2" } });
+  await w.untilCondition("shop", "InSync", "False/Drifted");
+  assert.equal(w.events.length, 1);
+  assert.match(
+    w.events[0]!,
+    /^IgnoreUnreadable: spec.drift.ignore: Cannot read the path "spec\/replicas": write it like/,
+  );
+});
+
 const RELEASES = {
   group: "convoy.kumodo.io",
   version: "v1alpha1",
