@@ -34,8 +34,7 @@ import {
   type Unstructured,
 } from "../shared/kube/mod.ts";
 import { putRender } from "../shared/render/mod.ts";
-import { FakeClock, type Role, silentLogger } from "../shared/runtime/mod.ts";
-import { createMetrics } from "../shared/runtime/create_metrics.ts";
+import { createMetrics, FakeClock, type Role, silentLogger } from "../shared/runtime/mod.ts";
 import { createApiHandler } from "../shared/server/mod.ts";
 import { MemoryStorage } from "../shared/server/storage/mod.ts";
 import { findCondition, writerDeps } from "../shared/status/mod.ts";
