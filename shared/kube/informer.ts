@@ -134,14 +134,19 @@ export function createInformer<T extends KubeObject>(o: InformerOptions<T>): Sta
     start() {
       if (started) return;
       started = true;
-      const stopResync = startResync({
-        clock: o.clock,
-        periodMs: o.resyncMs ?? 0,
-        keys: () => store.keys(),
-        emit(key) {
-          const object = store.get(key);
-          if (object && !o.signal.aborted) call((h) => h.onUpdate?.(object, object));
-        },
+      let stopResync = () => {};
+      // From the first sync on: a period that began before it would have nothing to tell.
+      firstSync.promise.then(() => {
+        if (o.signal.aborted) return;
+        stopResync = startResync({
+          clock: o.clock,
+          periodMs: o.resyncMs ?? 0,
+          keys: () => store.keys(),
+          emit(key) {
+            const object = store.get(key);
+            if (object && !o.signal.aborted) call((h) => h.onUpdate?.(object, object));
+          },
+        });
       });
       runReflector<T>(o, sink, o.signal).finally(() => {
         stopResync();
