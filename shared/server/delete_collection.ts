@@ -19,7 +19,7 @@ export async function deleteCollection(
   how: DeleteHow,
 ): Promise<string> {
   const { kind, version } = served;
-  const selector = parseSelector(query, version.def.selectableFields ?? []);
+  const selector = parseSelector(query, version.selectable);
   const prefix = namespace ? `${kind.prefix}${namespace}/` : kind.prefix;
   const texts: string[] = [];
   let after: string | undefined, revision: number | undefined;

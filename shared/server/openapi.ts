@@ -155,6 +155,16 @@ function pathsOf(kind: ServedKind, version: ServedVersion, dialect: "v2" | "v3")
       ? { description: "OK", schema: ref }
       : { description: "OK", content: { "application/json": { schema: ref } } },
   };
+  // kubectl looks here whether it may send a strategic merge patch.
+  const patchTypes = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    ...(kind.custom ? [] : ["application/strategic-merge-patch+json"]),
+    "application/apply-patch+yaml",
+  ];
+  const patchBody: JsonObject = dialect === "v2"
+    ? { consumes: patchTypes }
+    : { requestBody: { content: Object.fromEntries(patchTypes.map((t) => [t, { schema: { type: "object" } }])) } };
   const operation = (action: string, extra: JsonValue[] = []): JsonObject => ({
     responses,
     parameters: extra,
@@ -170,7 +180,7 @@ function pathsOf(kind: ServedKind, version: ServedVersion, dialect: "v2" | "v3")
     [`${scope}/${kind.def.plural}/{name}`]: {
       get: operation("get"),
       put: operation("put", parameters),
-      patch: operation("patch", [...parameters, parameter("force", "boolean")]),
+      patch: { ...operation("patch", [...parameters, parameter("force", "boolean")]), ...patchBody },
       delete: operation("delete", [parameter("dryRun", "string")]),
     },
   };

@@ -92,7 +92,7 @@ export async function list(
   form: Negotiated,
 ): Promise<ServerResponse> {
   const { kind, version } = served;
-  const selector = parseSelector(query, version.def.selectableFields ?? []);
+  const selector = parseSelector(query, version.selectable);
   const limit = limitOf(query);
   const token = query.get("continue") ?? "";
   const rvText = query.get("resourceVersion") ?? "";

@@ -1,5 +1,6 @@
 /** The kinds a server serves, compiled and indexed. @module */
 import { compileSchema, type KindInfo, type SchemaNode } from "../ssa/mod.ts";
+import { builtinFields } from "./builtin_fields.ts";
 import type { KindDefinition, KindVersion } from "./contract.ts";
 import type { GroupResource } from "./errors.ts";
 
@@ -8,6 +9,8 @@ export interface ServedVersion {
   readonly def: KindVersion;
   readonly apiVersion: string;
   readonly node: SchemaNode;
+  /** What field selectors may name besides metadata.name and metadata.namespace. */
+  readonly selectable: readonly string[];
 }
 
 /** A served kind. */
@@ -42,7 +45,8 @@ function compileKind(def: KindDefinition): ServedKind {
   for (const version of def.versions) {
     const apiVersion = def.group === "" ? version.name : `${def.group}/${version.name}`;
     const node = compileSchema(version.schema, def.definitions);
-    versions.set(version.name, { def: version, apiVersion, node });
+    const selectable = version.selectableFields ?? (custom ? [] : builtinFields(def.group, def.kind));
+    versions.set(version.name, { def: version, apiVersion, node, selectable });
     schemas.set(apiVersion, node);
   }
   const storage = [...versions.values()].find((v) => v.def.storage) ?? versions.values().next().value;

@@ -52,7 +52,7 @@ export async function watch(
   query: URLSearchParams,
   form: Negotiated,
 ): Promise<ServerResponse> {
-  const selector = parseSelector(query, served.version.def.selectableFields ?? []);
+  const selector = parseSelector(query, served.version.selectable);
   const plan = planOf(query);
   let prefix = namespace ? `${served.kind.prefix}${namespace}/` : served.kind.prefix;
   const one = name || (namespace || !served.kind.def.namespaced ? selector?.name : undefined);
