@@ -15,7 +15,7 @@ Deno.test("layTable() pads columns, hides those of priority above 0, and prints 
 
 Deno.test("layTable() shows all columns when wide, namespaces when asked, and lets no control character through", () => {
   const text = layTable(table, { wide: true, namespaces: true });
-  assert.match(text, /^NAMESPACE   NAME   AGE      MESSAGE\nns          a      5s       long\n/);
+  assert.match(text, /^NAMESPACE {3}NAME {3}AGE {6}MESSAGE\nns {10}a {6}5s {7}long\n/);
   assert.match(text, /two lines  ?\[31m$/);
 });
 

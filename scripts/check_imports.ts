@@ -71,7 +71,8 @@ function byDoor(file: string, target: string): string | undefined {
   const own = folderOf(file, 2), folder = folderOf(target, 2);
   if (own === folder) return undefined;
   const rest = target.slice(folder.length + 1);
-  const open = rest === "mod.ts" || /(^|\/)(contract|types|status|role|clock|logger|metrics|mod)\.ts$/.test(rest) ||
+  const open = rest === "mod.ts" ||
+    /(^|\/)(contract|types|status|role|clock|logger|metrics|backoff|mod)\.ts$/.test(rest) ||
     /^owner\.ts$/.test(rest);
   return open ? undefined : `${folder}/ is entered by its mod.ts or a contract`;
 }

@@ -1,6 +1,5 @@
 /** One simulated cluster: API server, store, controllers, faults. Opened at the first request. @module */
-import { createApiHandler } from "../shared/server/mod.ts";
-import { parseRequest } from "../shared/server/request_info.ts";
+import { createApiHandler, parseRequest } from "../shared/server/mod.ts";
 import type { ApiHandler, ApiServer, ServerRequest, ServerResponse, UserInfo } from "../shared/server/contract.ts";
 import { MemoryStorage, openStorage, type Storage } from "../shared/server/storage/mod.ts";
 import { builtinKinds } from "../shared/facts/mod.ts";

@@ -5,7 +5,7 @@ import { type Clock, rfc3339, sleep } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import type { KubeClient } from "../kube/contract.ts";
-import { RateLimiter } from "../kube/rate_limit.ts";
+import { RateLimiter } from "../kube/mod.ts";
 import { hasReason, StatusError } from "../kube/status.ts";
 import type { KubeObject } from "../kube/types.ts";
 import type { EventRecorder } from "./contract.ts";
