@@ -5,6 +5,7 @@ import type { FieldError } from "../contract.ts";
 import type { Served } from "../registry.ts";
 import { child, index } from "../schema/path.ts";
 import { validateCel } from "./cel.ts";
+import { crdErrors } from "./crd.ts";
 import { invalidValue, notSupported, required } from "./field_error.ts";
 import { validateBySchema } from "./schema.ts";
 
@@ -20,6 +21,9 @@ export function validateObject(served: Served, object: JsonObject, old: JsonObje
     if (errors.length === 0) errors.push(...validateCel(version.node, object, old));
     errors.push(...strategy?.validate?.(object, old) ?? []);
     return errors;
+  }
+  if (kind.def.group === "apiextensions.k8s.io" && kind.def.kind === "CustomResourceDefinition") {
+    errors.push(...crdErrors(object, old));
   }
   errors.push(...strategy?.validate?.(object, old) ?? []);
   const known = new Set(errors.map((e) => e.field));
