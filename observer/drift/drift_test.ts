@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { driftRole } from "./mod.ts";
-import { configMap, deployment, NS, resourceOf, up, world } from "../testing_world.ts";
+import { configMap, deployment, NS, resourceOf, up, world } from "../../tests/kit/observer_world.ts";
 
 const dryRuns = (requests: readonly { method: string; path: string }[]) =>
   requests.filter((r) => r.method === "PATCH" && r.path.includes("dryRun=All")).length;

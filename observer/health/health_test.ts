@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { healthRole } from "./mod.ts";
-import { configMap, deployment, NS, up, world } from "../testing_world.ts";
+import { configMap, deployment, NS, up, world } from "../../tests/kit/observer_world.ts";
 
 Deno.test("health: objects that were applied are assessed at their render and summed up", async () => {
   await using w = await world();

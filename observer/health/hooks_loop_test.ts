@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { members, putHooks } from "../../shared/inventory/mod.ts";
 import { createMetrics } from "../../shared/runtime/mod.ts";
 import { writerDeps } from "../../shared/status/mod.ts";
-import { configMap, NS, resourceOf, world } from "../testing_world.ts";
+import { configMap, NS, resourceOf, world } from "../../tests/kit/observer_world.ts";
 import { healthRole } from "./mod.ts";
 
 const job = (name: string) => ({

@@ -16,10 +16,10 @@ import {
   type ReleaseSpec,
   type Secret,
   SECRETS,
-} from "../shared/api/mod.ts";
-import { applyObject, desiredObject, namespaceOf } from "../shared/apply/mod.ts";
-import { builtinKinds } from "../shared/facts/mod.ts";
-import { entryId, type Member, members, put, type PutEntry } from "../shared/inventory/mod.ts";
+} from "../../shared/api/mod.ts";
+import { applyObject, desiredObject, namespaceOf } from "../../shared/apply/mod.ts";
+import { builtinKinds } from "../../shared/facts/mod.ts";
+import { entryId, type Member, members, put, type PutEntry } from "../../shared/inventory/mod.ts";
 import {
   createInformerFactory,
   createKubeClient,
@@ -32,14 +32,14 @@ import {
   TransportError,
   type TransportResponse,
   type Unstructured,
-} from "../shared/kube/mod.ts";
-import { putRender } from "../shared/render/mod.ts";
-import { createMetrics, FakeClock, type Role, silentLogger } from "../shared/runtime/mod.ts";
-import { createApiHandler } from "../shared/server/mod.ts";
-import { MemoryStorage } from "../shared/server/storage/mod.ts";
-import { findCondition, writerDeps } from "../shared/status/mod.ts";
-import { createTargets, type Target, type Targets } from "../shared/target/mod.ts";
-import { eventually } from "../shared/testing/mod.ts";
+} from "../../shared/kube/mod.ts";
+import { putRender } from "../../shared/render/mod.ts";
+import { createMetrics, FakeClock, type Role, silentLogger } from "../../shared/runtime/mod.ts";
+import { createApiHandler } from "../../shared/server/mod.ts";
+import { MemoryStorage } from "../../shared/server/storage/mod.ts";
+import { findCondition, writerDeps } from "../../shared/status/mod.ts";
+import { createTargets, type Target, type Targets } from "../../shared/target/mod.ts";
+import { eventually } from "../../shared/testing/mod.ts";
 
 /** Namespace of Convoy's objects. */
 export const NS = "t1";
