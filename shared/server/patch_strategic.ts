@@ -20,7 +20,7 @@ export function strategicMerge(target: JsonObject, patch: JsonObject, node: Sche
     if (directive !== "merge") throw badRequest(`Unknown patch type found: ${JSON.stringify(directive)}`);
   }
   retainKeys(target, patch);
-  const orders = takeOrders(patch);
+  const orders = takeOrders(patch).map(([key, order]) => [key, order, target[key]] as const);
   for (const key of Object.keys(patch)) {
     const value = patch[key]!;
     if (key.startsWith(DELETE)) {
@@ -35,9 +35,15 @@ export function strategicMerge(target: JsonObject, patch: JsonObject, node: Sche
     const had = Object.hasOwn(target, key) ? target[key] : undefined;
     setKey(target, key, mergeValue(had, value, child));
   }
-  for (const [key, order] of orders) {
+  for (const [key, order, before] of orders) {
     const list = target[key];
-    if (Array.isArray(list)) target[key] = inOrder(list, order, mergeKeyOf(node ? childOf(node, key) : undefined));
+    if (!Array.isArray(list)) continue;
+    target[key] = inOrder(
+      list,
+      order,
+      Array.isArray(before) ? before : [],
+      mergeKeyOf(node ? childOf(node, key) : undefined),
+    );
   }
   return target;
 }
@@ -141,16 +147,22 @@ function deleteScalars(target: JsonObject, key: string, values: JsonValue): void
   if (Array.isArray(list)) target[key] = list.filter((item) => !values.some((v) => equalJson(v, item)));
 }
 
-/** Items named in the order come in that order; the others keep their places relative to what was before them. */
-function inOrder(list: JsonValue[], order: JsonValue[], key: string | undefined): JsonValue[] {
+/** Items named in the order come in that order; the others go before the first of them that was behind them before. */
+function inOrder(
+  list: JsonValue[],
+  order: JsonValue[],
+  before: JsonValue[],
+  key: string | undefined,
+): JsonValue[] {
   const idOf = (item: JsonValue) => isObject(item) && key !== undefined ? item[key] : item;
-  const rank = (item: JsonValue) => order.findIndex((o) => equalJson(idOf(o), idOf(item)));
-  const named = list.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
-  const others = list.filter((item) => rank(item) < 0);
+  const placeIn = (items: JsonValue[], item: JsonValue) => items.findIndex((o) => equalJson(idOf(o), idOf(item)));
+  const named = list.filter((item) => placeIn(order, item) >= 0)
+    .sort((a, b) => placeIn(order, a) - placeIn(order, b));
+  const others = list.filter((item) => placeIn(order, item) < 0);
   const out: JsonValue[] = [];
   while (named.length && others.length) {
-    const before = list.indexOf(others[0]!) < list.indexOf(named[0]!);
-    out.push(before ? others.shift()! : named.shift()!);
+    const other = placeIn(before, others[0]!), next = placeIn(before, named[0]!);
+    out.push(other >= 0 && next >= 0 && other < next ? others.shift()! : named.shift()!);
   }
   return [...out, ...named, ...others];
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson, stringifyJson } f
 import { managerFromUserAgent } from "../ssa/mod.ts";
 import { toYaml } from "../yaml/mod.ts";
 import { authorize } from "./authorize.ts";
-import { bodyFormat, bodyText, mediaType } from "./body.ts";
+import { bodyFormat, bodyText, mediaType, parseJsonBody, parseYamlBody } from "./body.ts";
 import type { Authorizer, ServerRequest, ServerResponse } from "./contract.ts";
 import { decodeBody, strictProblem } from "./decode.ts";
 import { deleteHow, deleteObject } from "./delete.ts";
@@ -206,7 +206,7 @@ class ResourceRequest {
         const object = used ? decodeBody(served, text, format, live).object : first.object;
         if (used) checkNamespaceOf(object, served, this.#namespace);
         used = true;
-        if (info.subresource === "finalize") return { next: finalized(live, object), mayDropTracking: true };
+        if (info.subresource === "finalize") return { next: finalized(live, text, format), mayDropTracking: true };
         return { next: track(req, live, object, now), mayDropTracking: true };
       },
       ...(served.kind.def.createOnUpdate && info.subresource === ""
@@ -282,9 +282,10 @@ class ResourceRequest {
   }
 }
 
-/** PUT namespaces/NAME/finalize changes nothing but spec.finalizers. */
-function finalized(live: JsonObject, object: JsonObject): JsonObject {
-  const spec = isObject(object.spec) ? object.spec : {};
+/** PUT namespaces/NAME/finalize changes nothing but spec.finalizers. Read from the body itself: decoding fills them in. */
+function finalized(live: JsonObject, text: string, format: "json" | "yaml"): JsonObject {
+  const { value } = format === "yaml" ? parseYamlBody(text) : parseJsonBody(text);
+  const spec = isObject(value) && isObject(value.spec) ? value.spec : {};
   const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
   const { finalizers: _, ...rest } = isObject(live.spec) ? live.spec : {} as JsonObject;
   return { ...live, metadata: { ...metaOf(live) }, spec: finalizers.length ? { ...rest, finalizers } : rest };

@@ -253,7 +253,8 @@ async function commit(
     if (req.subresource === "status" && next.status === undefined && live.status !== undefined) next.status = {};
     kind.def.strategy?.prepare?.(next, live);
   }
-  kind.def.strategy?.allocate?.(next, live);
+  // finalize is the one request that may leave the finalizers of a namespace empty.
+  if (req.subresource !== "finalize") kind.def.strategy?.allocate?.(next, live);
   moveGeneration(served, req.subresource, next, live);
   const metaErrors = validateMetaUpdate(metaOf(next), metaOf(live));
   const fieldErrors = validateManagedFields(metaOf(next));
