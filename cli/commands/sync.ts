@@ -1,6 +1,6 @@
 /** `convoy sync`: applies a Release again now. @module */
 import type { Command } from "commander";
-import { RELEASES, SYNC_REQUESTED_AT } from "../../shared/api/mod.ts";
+import { RELEASES } from "../../shared/api/mod.ts";
 import type { Release } from "../../shared/api/mod.ts";
 import type { KubeClient } from "../../shared/kube/contract.ts";
 import { connect, type ConnectOptions } from "../connect.ts";
@@ -45,7 +45,14 @@ export function addSync(program: Command, print: Print): void {
     });
 }
 
-/** Waits until the Release was reconciled after `asked` and its rollout ended. @throws when it failed or time is up */
+/** A Release whose status has not moved for this long after the request has been looked at, ms: no change, no write. */
+const QUIET_MS = 2000;
+
+/**
+ * Waits until the sync has ended: the Release's status is final (Applied and RolloutSucceeded True, or one of them False)
+ * and has not moved for {@link QUIET_MS}. A sync that changes nothing writes no status, so there is nothing else to see.
+ * @throws when it failed, or time is up
+ */
 async function waitForSync(
   client: KubeClient,
   namespace: string,
@@ -53,39 +60,25 @@ async function waitForSync(
   ms: number,
   asked: Release,
 ): Promise<Release> {
-  const since = Date.parse(asked.metadata.annotations?.[SYNC_REQUESTED_AT] ?? "") || Date.now();
-  const signal = AbortSignal.timeout(ms);
+  const end = Date.now() + ms;
   const at = (r: Release, type: string) => r.status?.conditions?.find((c) => c.type === type);
-  let last = asked;
-  try {
-    const events = await client.watch<Release>(RELEASES, {
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-      ...(asked.metadata.resourceVersion ? { resourceVersion: asked.metadata.resourceVersion } : {}),
-      signal,
-    });
-    for await (const event of events) {
-      if (event.type === "DELETED") throw new Error(`Cannot wait for release "${name}": it was deleted`);
-      if (event.type !== "MODIFIED" && event.type !== "ADDED") continue;
-      last = event.object;
-      const reconciled = Date.parse(last.status?.reconciledAt ?? "") + 1000 > since;
-      const rollout = at(last, "RolloutSucceeded"), applied = at(last, "Applied");
-      if (!reconciled) continue;
-      if (applied?.status === "False") {
-        throw new Error(`Release "${name}" was not applied: ${applied.reason}: ${applied.message}`);
-      }
-      if (rollout?.status === "False") {
-        throw new Error(`Rollout of release "${name}" failed: ${rollout.reason}: ${rollout.message}`);
-      }
-      if (applied?.status === "True" && rollout?.status === "True") return last;
+  let last = asked, movedAt = Date.now();
+  while (Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    const now = await client.get<Release>(RELEASES, { namespace, name });
+    if (now.metadata.resourceVersion !== last.metadata.resourceVersion) movedAt = Date.now();
+    last = now;
+    if (Date.now() - movedAt < QUIET_MS) continue;
+    const applied = at(last, "Applied"), rollout = at(last, "RolloutSucceeded");
+    if (applied?.status === "False") {
+      throw new Error(`Release "${name}" was not applied: ${applied.reason}: ${applied.message}`);
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
+    if (rollout?.status === "False") {
+      throw new Error(`Rollout of release "${name}" failed: ${rollout.reason}: ${rollout.message}`);
+    }
+    if (applied?.status === "True" && rollout?.status === "True") return last;
   }
   const applied = at(last, "Applied");
-  throw new Error(
-    `Release "${name}" was not synced within ${ms / 1000} s: Applied=${applied?.status ?? "Unknown"} ${
-      applied?.reason ?? ""
-    } ${applied?.message ?? ""}`.trimEnd(),
-  );
+  const seen = `Applied=${applied?.status ?? "Unknown"} ${applied?.reason ?? ""} ${applied?.message ?? ""}`.trimEnd();
+  throw new Error(`Release "${name}" was not synced within ${ms / 1000} s: ${seen}`);
 }
