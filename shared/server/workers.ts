@@ -112,7 +112,10 @@ export class Workers {
   #onEvent(event: StorageEvent): void {
     try {
       if (event.type === "DELETE") this.#absent(event.key, event.value);
-      else this.#present(event.key, event.value, event.type === "CREATE" || changed(event));
+      // Nearly all updates are of status: nothing to do, and large objects need not be parsed for it.
+      else if (event.type === "CREATE" || this.#crds.isCrd(event.key) || isInteresting(event)) {
+        this.#present(event.key, event.value, event.type === "CREATE" || changed(event));
+      }
     } catch (error) {
       this.#o.logger.error("Background work failed", error, { key: event.key });
     }
@@ -142,6 +145,11 @@ export class Workers {
     this.#namespaces.absent(key);
     if (this.#o.serveCrds) this.#crds.objectGone(key);
   }
+}
+
+/** Whether an update is of an object that is being deleted, or may have changed its owners. */
+function isInteresting(event: StorageEvent): boolean {
+  return event.value.includes(DELETING) || changed(event);
 }
 
 /** Whether an update may have changed owners or begun a deletion. */
