@@ -17,6 +17,8 @@ interface Entry {
   fields: Record<string, z.ZodType>;
   status: boolean;
   columns: PrinterColumn[];
+  /** Paths that field selectors may name. */
+  selectable?: string[];
 }
 
 const column = (
@@ -47,6 +49,7 @@ const entries: Entry[] = [
     shortNames: ["rel"],
     fields: { spec: releaseSpec, status: releaseStatus.optional() },
     status: true,
+    selectable: ["spec.cluster.name"],
     columns: [
       column("Cluster", ".spec.cluster.name"),
       conditionStatus("Applied", "Applied"),
@@ -153,6 +156,7 @@ export function kindDefinitions(): KindDefinition[] {
       schema: schemaOf(entry),
       columns: entry.columns,
       statusSubresource: entry.status,
+      ...(entry.selectable ? { selectableFields: entry.selectable } : {}),
     }],
   }));
   return cached.map((kind) => ({ ...kind }));
@@ -181,6 +185,7 @@ export function customResourceDefinitions(): Record<string, unknown>[] {
         storage: true,
         schema: { openAPIV3Schema: v.schema },
         ...(v.statusSubresource ? { subresources: { status: {} } } : {}),
+        ...(v.selectableFields ? { selectableFields: v.selectableFields.map((f) => ({ jsonPath: `.${f}` })) } : {}),
         additionalPrinterColumns: v.columns,
       })),
     },
