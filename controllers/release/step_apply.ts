@@ -1,6 +1,6 @@
 /** Applies the objects of a render in the order of their kinds. @module */
 import type { Release } from "../../shared/api/mod.ts";
-import { applyObject, desiredObject, getLive, type Impersonation } from "../../shared/apply/mod.ts";
+import { applyObject, desiredObject, getLive, impersonation } from "../../shared/apply/mod.ts";
 import { isObject } from "../../shared/json/mod.ts";
 import { StatusError, type Unstructured } from "../../shared/kube/mod.ts";
 import { applyRank } from "../../shared/render/mod.ts";
@@ -21,19 +21,6 @@ export interface ApplyStep {
   results: Map<string, Result>;
   /** Told of each object that was accepted. */
   onAccepted?(item: Item, live: Unstructured | undefined, object: Unstructured): void;
-}
-
-/** Who applies on the target, by `spec.serviceAccountName`. */
-export function impersonation(release: Release): { impersonate?: Impersonation } {
-  const { serviceAccountName, render } = release.spec;
-  if (!serviceAccountName) return {};
-  const namespace = render.targetNamespace ?? "default";
-  return {
-    impersonate: {
-      user: `system:serviceaccount:${namespace}:${serviceAccountName}`,
-      groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-    },
-  };
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   type ReleaseInventory,
   RELEASES,
 } from "../../shared/api/mod.ts";
-import { releaseObject } from "../../shared/apply/mod.ts";
+import { impersonation, releaseObject } from "../../shared/apply/mod.ts";
 import type { Action, EventRecorder } from "../../shared/controller/mod.ts";
 import { entryId, type Member, members } from "../../shared/inventory/mod.ts";
 import { hasReason, type KubeClient } from "../../shared/kube/mod.ts";
@@ -17,7 +17,6 @@ import { lookAgain } from "./look_again.ts";
 import type { Memo } from "./memo.ts";
 import { forEachLimit } from "./pool.ts";
 import { count, someOf } from "./reasons.ts";
-import { impersonation } from "./step_apply.ts";
 import { removeMembers } from "./step_prune.ts";
 import { onTarget, Stop } from "./stop.ts";
 
