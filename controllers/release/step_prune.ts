@@ -1,13 +1,12 @@
 /** Deletes members of the inventory from the target: what left the render, or all of a Release that goes. @module */
 import type { Release } from "../../shared/api/mod.ts";
-import { removeObject } from "../../shared/apply/mod.ts";
+import { impersonation, removeObject } from "../../shared/apply/mod.ts";
 import { entryId, type Member } from "../../shared/inventory/mod.ts";
 import { StatusError } from "../../shared/kube/mod.ts";
 import { applyRank } from "../../shared/render/mod.ts";
 import type { Target } from "../../shared/target/contract.ts";
 import { forEachLimit, runsBy } from "./pool.ts";
 import { objectText } from "./reasons.ts";
-import { impersonation } from "./step_apply.ts";
 
 const PARALLEL = 8;
 
