@@ -4,6 +4,7 @@ import { parseYaml, YamlError } from "../yaml/mod.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "./errors.ts";
 import { duplicateFields, GoJsonError, goJsonError } from "./go_json.ts";
 import { byteLength } from "./go_text.ts";
+import { goYamlMessage } from "./go_yaml.ts";
 import { goValueName } from "./schema/go_shape.ts";
 
 /** The default of {@link ./contract.ts ApiServerOptions.maxBodyBytes}. */
@@ -60,17 +61,6 @@ export function parseYamlBody(text: string): ParsedBody {
     if (error instanceof YamlError) throw new GoJsonError(goYamlMessage(text, error));
     throw error;
   }
-}
-
-/** A YAML error as sigs.k8s.io/yaml tells it. */
-function goYamlMessage(text: string, error: YamlError): string {
-  // What go-yaml says of a tab where a token should start; its other texts differ, but ours tell more.
-  const { line } = error;
-  if (/^\s*\t/.test(text.split("\n")[line - 1] ?? "")) {
-    const at = line > 1 ? `line ${line}: ` : "";
-    return `error converting YAML to JSON: yaml: ${at}found character that cannot start any token`;
-  }
-  return `error converting YAML to JSON: yaml: ${error.message}`;
 }
 
 /** An apply body: YAML (JSON is YAML). `duplicates` are texts such as `line 4: key "str" already set in map`. */

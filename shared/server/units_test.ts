@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { duplicateFields, goJsonError } from "./go_json.ts";
 import { byteLength, goQuote, htmlEscape } from "./go_text.ts";
+import { parseApplyBody } from "./body.ts";
 import { isJsonPath, jsonPath } from "./jsonpath.ts";
 import { KeyQueue } from "./key_queue.ts";
 import { LineQueue } from "./line_queue.ts";
@@ -165,4 +166,47 @@ Deno.test("KeyQueue: a name waits once, failures are tried again after a pause, 
   queue.later("c", 1_000, async () => void runs++);
   await queue.close();
   assert.equal(clock.pending, 0);
+});
+
+Deno.test("parseApplyBody: malformed YAML in the words of sigs.k8s.io/yaml (texts seen from it)", () => {
+  const cases: [string, string][] = [
+    ["{", "line 1: did not find expected node content"],
+    ["{a: 1", "line 1: did not find expected ',' or '}'"],
+    ["[1, 2", "line 1: did not find expected ',' or ']'"],
+    ["a: b: c", "mapping values are not allowed in this context"],
+    ["x: 1\ny: a: b", "line 2: mapping values are not allowed in this context"],
+    ['"abc', "found unexpected end of stream"],
+    ['x: 1\ny: "abc', "line 2: found unexpected end of stream"],
+    ["a: 1\n b: 2", "line 2: mapping values are not allowed in this context"],
+    ["a:\n  - b\n c: d", "line 2: did not find expected key"],
+    ["a: [1\nb: 2", "line 1: did not find expected ',' or ']'"],
+    ["- a\nb: c", "line 1: did not find expected '-' indicator"],
+    ["a: *x", "unknown anchor 'x' referenced"],
+    ["%x", "found unknown directive name"],
+    ["@a", "found character that cannot start any token"],
+    ["x: 1\ny: @b", "line 2: found character that cannot start any token"],
+    ["a: }", "did not find expected node content"],
+    ["]", "did not find expected node content"],
+    ["a: |\n x\n\ty", "line 3: found a tab character where an indentation space is expected"],
+    ["a\nb: c", "line 2: mapping values are not allowed in this context"],
+    ["\u0001", "control characters are not allowed"],
+    ["a: {b: c", "line 1: did not find expected ',' or '}'"],
+    ['a: "\\q"', "found unknown escape character"],
+    ["<<: x", "map merge requires map or sequence of maps as the value"],
+    ["a: - b", "block sequence entries are not allowed in this context"],
+    ["a: b\n\tc: d", "line 2: found a tab character that violates indentation"],
+    ["\ta: 1", "found character that cannot start any token"],
+    ["a:\n\tb: 1", "line 2: found character that cannot start any token"],
+    ["a: 1\nb: {", "line 2: did not find expected node content"],
+    ["a: 1\n\n\n b: 2", "line 4: mapping values are not allowed in this context"],
+  ];
+  for (const [text, message] of cases) {
+    assert.throws(
+      () => parseApplyBody(text),
+      (e: Error) => {
+        assert.equal(e.message, `error decoding YAML: error converting YAML to JSON: yaml: ${message}`, text);
+        return true;
+      },
+    );
+  }
 });
