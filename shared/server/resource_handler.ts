@@ -110,7 +110,7 @@ class ResourceRequest {
     const known = subresource === "" || (subresource === "status" && def.statusSubresource) ||
       (subresource === "scale" && def.scale) ||
       (subresource === "finalize" && served.kind.def.kind === "Namespace" && served.kind.def.group === "");
-    if (!known) throw notFound(served.kind.gr, info.name);
+    if (!known) throw served.kind.custom ? notFound(served.kind.gr, info.name) : unknownPath();
     switch (info.verb) {
       case "get":
         return await this.#get();

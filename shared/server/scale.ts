@@ -1,13 +1,21 @@
 /** The scale subresource: an autoscaling/v1 Scale in front of two fields of the object. @module */
-import { cloneJson, isObject, type JsonObject, type JsonValue, setKey } from "../json/mod.ts";
+import { cloneJson, isObject, type JsonObject, type JsonValue, setKey, stringifyJson } from "../json/mod.ts";
 import { decodeObject } from "./decode.ts";
-import { parseJsonBody } from "./body.ts";
+import { parseApplyBody, parseJsonBody } from "./body.ts";
 import { badRequest, failure, internal } from "./errors.ts";
 import { GoJsonError } from "./go_json.ts";
-import { patchFunction, type PatchType } from "./patch.ts";
+import { applyObject, patchFunction, type PatchType } from "./patch.ts";
 import type { Served } from "./registry.ts";
 import { metaOf, metaText } from "./stored.ts";
-import { type Change, checkNameOf, track, updateObject, type WriteHost, type WriteRequest } from "./write.ts";
+import {
+  type Change,
+  checkNameOf,
+  track,
+  updateObject,
+  type WriteHost,
+  type WriteRequest,
+  type Written,
+} from "./write.ts";
 
 type Paths = NonNullable<Served["version"]["def"]["scale"]>;
 
@@ -77,7 +85,7 @@ export async function writeScale(
 ): Promise<JsonObject> {
   const { served } = req;
   const paths = served.version.def.scale!;
-  if (type === "apply") throw applyRefused(req, text);
+  if (type === "apply") return scaleOf(paths, (await applyScale(host, req, paths, text)).object);
   const patch = type ? patchFunction(type, text, served.kind) : undefined;
   const put = patch ? undefined : parseScale(text);
   const written = await updateObject(host, req, {
@@ -133,14 +141,22 @@ function parseScale(text: string): JsonObject {
   throw badRequest("the body of a scale request must be a Scale of autoscaling/v1");
 }
 
-function applyRefused(req: WriteRequest, text: string): Error {
+/** Apply of a Scale: the replicas are owned with subresource "scale". Upstream cannot do it on custom kinds. */
+function applyScale(host: WriteHost, req: WriteRequest, paths: Paths, text: string): Promise<Written> {
   const { served, name } = req;
-  if (!text.includes("Scale")) return badRequest("invalid object type: the body must be a Scale of autoscaling/v1");
-  return failure(
-    500,
-    "",
-    `failed to convert new object (/${name}; autoscaling/v1, Kind=Scale) to proper version: request to convert ${
-      served.kind.custom ? "CR" : "object"
-    } to an invalid group/version: autoscaling/v1`,
-  );
+  const { config } = parseApplyBody(text);
+  if (config.apiVersion !== "autoscaling/v1" || config.kind !== "Scale") {
+    throw badRequest("invalid object type: the body must be a Scale of autoscaling/v1");
+  }
+  if (served.kind.custom) {
+    throw failure(
+      500,
+      "",
+      `failed to convert new object (/${name}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`,
+    );
+  }
+  const replicas = isObject(config.spec) ? config.spec.replicas : undefined;
+  const body: JsonObject = { apiVersion: served.version.apiVersion, kind: served.kind.def.kind, metadata: { name } };
+  if (replicas !== undefined) setAt(body, paths.specReplicasPath, replicas);
+  return applyObject(host, req, stringifyJson(body), undefined);
 }

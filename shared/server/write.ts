@@ -142,11 +142,16 @@ export async function createObject(
   if (!served.kind.custom && served.version.node.fields?.get("status")?.default !== undefined) next.status ??= {};
   served.kind.def.strategy?.prepare?.(next, undefined);
   served.kind.def.strategy?.allocate?.(next, undefined);
-  refuseInvalid(req, next, [
-    ...validateMetaCreate(metaOf(next), served.kind.def.namespaced, served.kind.def.nameRule ?? "dns1123Subdomain"),
-    ...validateManagedFields(metaOf(next)),
-    ...validateObject(served, next, undefined),
-  ]);
+  const wrongKind = served.kind.custom && next.kind !== served.kind.def.kind;
+  refuseInvalid(
+    req,
+    next,
+    wrongKind ? validateObject(served, next, undefined) : [
+      ...validateMetaCreate(metaOf(next), served.kind.def.namespaced, served.kind.def.nameRule ?? "dns1123Subdomain"),
+      ...validateManagedFields(metaOf(next)),
+      ...validateObject(served, next, undefined),
+    ],
+  );
   if (served.kind.custom) req.warnings.push(...finalizerWarnings(metaOf(next)));
   req.warnings.push(...objectWarnings(served, next, undefined));
   if (postedVersion !== "" && !tracked) {
@@ -337,7 +342,9 @@ function moveGeneration(served: Served, subresource: string, next: JsonObject, l
 function refuseInvalid(req: WriteRequest, object: JsonObject, errors: FieldError[]): void {
   if (errors.length === 0) return;
   const { group, kind } = req.served.kind.def;
-  throw invalid(group, kind, metaText(object, "name"), errors);
+  // As upstream, which names the kind that a custom object says it is.
+  const said = req.served.kind.custom && typeof object.kind === "string" ? object.kind : kind;
+  throw invalid(group, said, metaText(object, "name"), errors);
 }
 
 /** Whether a deletion waits for nothing more. */

@@ -51,6 +51,7 @@ function builtinKind(sequence: Sequence, file: JsonObject): KindDefinition {
       storage: true,
       schema: definitions[String(file.root)]!,
       statusSubresource: sequence.statusSubresource,
+      ...(facts?.versions[0]?.scale ? { scale: facts.versions[0].scale } : {}),
     }],
   };
 }

@@ -15,7 +15,7 @@ export function validateObject(served: Served, object: JsonObject, old: JsonObje
   const errors: FieldError[] = [];
   const strategy = kind.def.strategy;
   if (kind.custom) {
-    if (object.kind !== kind.def.kind) errors.push(invalidValue("kind", object.kind, `must be ${kind.def.kind}`));
+    if (object.kind !== kind.def.kind) return [invalidValue("kind", object.kind, `must be ${kind.def.kind}`)];
     errors.push(...validateBySchema(version.node, object, old));
     // Rules are written for values that fit the schema.
     if (errors.length === 0) errors.push(...validateCel(version.node, object, old));
