@@ -1,23 +1,16 @@
-/** kubectl itself against a simulated cluster over TLS. Left out where there is no kubectl. */
+/** kubectl itself against a simulated cluster over TLS. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startSimClusters } from "./mod.ts";
+import { kubectl } from "../kube/binaries.ts";
+import { startSimClusters } from "../../simcluster/mod.ts";
 
-const EXAMPLES = fileURLToPath(new URL("../examples/apps/", import.meta.url));
-
-async function hasKubectl(): Promise<boolean> {
-  try {
-    return (await new Deno.Command("kubectl", { args: ["version", "--client"] }).output()).success;
-  } catch {
-    return false;
-  }
-}
+const EXAMPLES = fileURLToPath(new URL("../../examples/apps/", import.meta.url));
 
 Deno.test({
   name: "kubectl: api-resources, explain, apply both ways, get, wait, patch, scale, delete",
-  ignore: !await hasKubectl(),
   async fn() {
+    const program = await kubectl();
     const dir = await Deno.makeTempDir();
     const sim = await startSimClusters({ names: ["a"], delays: { ready: 200, job: 200, bind: 50, address: 50 } });
     try {
@@ -25,7 +18,7 @@ Deno.test({
       await Deno.writeTextFile(file, sim.cluster("a").kubeconfig());
       const run = async (...args: string[]) => {
         const env = { KUBECONFIG: file, HOME: dir };
-        const { success, stdout, stderr } = await new Deno.Command("kubectl", { args, env }).output();
+        const { success, stdout, stderr } = await new Deno.Command(program, { args, env }).output();
         const text = new TextDecoder();
         assert.ok(success, `kubectl ${args.join(" ")}: ${text.decode(stderr)}${text.decode(stdout)}`);
         return text.decode(stdout);
